@@ -1,0 +1,1 @@
+"""The running service: everything is put together here."""

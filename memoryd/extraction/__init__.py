@@ -1,0 +1,1 @@
+"""What is worth keeping: operations, the checks they must pass, and who proposes them."""

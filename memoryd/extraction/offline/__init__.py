@@ -1,0 +1,1 @@
+"""Memories by rule from what a person typed, without a model."""

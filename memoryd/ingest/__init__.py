@@ -1,0 +1,1 @@
+"""Transcript files on the disk to rows and jobs in the database."""

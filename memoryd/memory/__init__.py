@@ -1,0 +1,1 @@
+"""What is kept: topic files, their index, and safe ways to change them."""

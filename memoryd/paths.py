@@ -1,0 +1,85 @@
+"""Where everything lives: one frozen value, computed from the environment at the edge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The directories and files of one instance.
+
+    Attributes:
+        config: the client's directory, ``CLAUDE_CONFIG_DIR`` or ``~/.claude``.
+        state: memoryd's own durable files, ``MEMORYD_STATE_DIR`` or ``$XDG_STATE_HOME/memoryd``.
+        runtime: socket and the like, ``MEMORYD_RUNTIME_DIR``, ``$XDG_RUNTIME_DIR/memoryd`` or
+            ``<state>/run``.
+        settings: the person's settings file, ``MEMORYD_CONFIG`` or
+            ``$XDG_CONFIG_HOME/memoryd/config.toml``.
+        home: the person's home directory (for ``~`` in settings and messages).
+    """
+
+    config: Path
+    state: Path
+    runtime: Path
+    settings: Path
+    home: Path
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Paths:
+        """Read the paths from ``environ``; nothing is created or resolved here."""
+        home = Path(environ.get("HOME") or Path.home())
+
+        def under(variable: str, default: str) -> Path:
+            return Path(environ.get(variable) or home / default)
+
+        state = Path(
+            environ.get("MEMORYD_STATE_DIR") or under("XDG_STATE_HOME", ".local/state") / "memoryd"
+        )
+        runtime_home = environ.get("XDG_RUNTIME_DIR")
+        runtime = Path(
+            environ.get("MEMORYD_RUNTIME_DIR")
+            or (Path(runtime_home) / "memoryd" if runtime_home else state / "run")
+        )
+        return cls(
+            config=under("CLAUDE_CONFIG_DIR", ".claude"),
+            state=state,
+            runtime=runtime,
+            settings=Path(
+                environ.get("MEMORYD_CONFIG")
+                or under("XDG_CONFIG_HOME", ".config") / "memoryd" / "config.toml"
+            ),
+            home=home,
+        )
+
+    @property
+    def projects(self) -> Path:
+        """The client's transcripts and memories, one directory per project."""
+        return self.config / "projects"
+
+    @property
+    def socket(self) -> Path:
+        """The service's Unix socket."""
+        return self.runtime / "memoryd.sock"
+
+    @property
+    def lock(self) -> Path:
+        """Held with ``flock`` for the life of the service."""
+        return self.state / "lock"
+
+    @property
+    def database(self) -> Path:
+        """Cursors, turns, jobs and journal."""
+        return self.state / "memoryd.db"
+
+    @property
+    def text_index(self) -> Path:
+        """The full-text index; may be deleted, it is rebuilt."""
+        return self.state / "text.db"
+
+    @property
+    def log(self) -> Path:
+        """Where a service in the background writes its log lines."""
+        return self.state / "memoryd.log"

@@ -1,0 +1,1 @@
+"""What is given back: ranking and presentation. Pure."""

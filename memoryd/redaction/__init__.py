@@ -1,0 +1,1 @@
+"""Secrets and private passages out of text, before it goes anywhere. Pure."""

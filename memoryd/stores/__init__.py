@@ -1,0 +1,1 @@
+"""What the database remembers, one module per subject."""

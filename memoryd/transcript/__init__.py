@@ -1,0 +1,1 @@
+"""Bytes of a transcript to records, turns and what was said. Pure."""
