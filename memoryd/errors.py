@@ -35,6 +35,10 @@ class MemoryBusy(MemorydError):  # noqa: N818 - as above
     """The memory directory is locked by another writer."""
 
 
+class DatabaseBusy(MemorydError):  # noqa: N818 - as above
+    """Another program holds the database locked; nothing was changed."""
+
+
 class LeaseLost(MemorydError):  # noqa: N818 - as above
     """The job belongs to another worker now; this result is discarded."""
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from memoryd.locations import SOCKET_NAME, home_directory, runtime_directory, state_directory
+
 
 @dataclass(frozen=True, slots=True)
 class Paths:
@@ -30,23 +32,15 @@ class Paths:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Paths:
         """Read the paths from ``environ``; nothing is created or resolved here."""
-        home = Path(environ.get("HOME") or Path.home())
+        home = Path(home_directory(environ))
 
         def under(variable: str, default: str) -> Path:
             return Path(environ.get(variable) or home / default)
 
-        state = Path(
-            environ.get("MEMORYD_STATE_DIR") or under("XDG_STATE_HOME", ".local/state") / "memoryd"
-        )
-        runtime_home = environ.get("XDG_RUNTIME_DIR")
-        runtime = Path(
-            environ.get("MEMORYD_RUNTIME_DIR")
-            or (Path(runtime_home) / "memoryd" if runtime_home else state / "run")
-        )
         return cls(
             config=under("CLAUDE_CONFIG_DIR", ".claude"),
-            state=state,
-            runtime=runtime,
+            state=Path(state_directory(environ)),
+            runtime=Path(runtime_directory(environ)),
             settings=Path(
                 environ.get("MEMORYD_CONFIG")
                 or under("XDG_CONFIG_HOME", ".config") / "memoryd" / "config.toml"
@@ -62,7 +56,7 @@ class Paths:
     @property
     def socket(self) -> Path:
         """The service's Unix socket."""
-        return self.runtime / "memoryd.sock"
+        return self.runtime / SOCKET_NAME
 
     @property
     def lock(self) -> Path:

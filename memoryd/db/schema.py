@@ -87,6 +87,7 @@ files = Table(
     Column("missing_since", Float),
     CheckConstraint("kind IN ('unknown', 'session', 'subagent', 'foreign')", name="kind"),
     CheckConstraint('"offset" >= 0 AND baseline_to >= 0', name="positions"),
+    Index("ix_files_inode", "device", "inode"),
     comment="One cursor per transcript file: everything before offset is handled once.",
 )
 
@@ -215,7 +216,14 @@ jobs = Table(
         sqlite_where=text("state = 'running'"),
         postgresql_where=text("state = 'running'"),
     ),
-    Index("ix_jobs_finished", "state", "finished_at"),
+    # Partial, or SQLite prefers it to ix_jobs_ready and sorts all queued jobs for every claim.
+    Index(
+        "ix_jobs_finished",
+        "state",
+        "finished_at",
+        sqlite_where=text("finished_at IS NOT NULL"),
+        postgresql_where=text("finished_at IS NOT NULL"),
+    ),
 )
 
 journal = Table(

@@ -111,6 +111,8 @@ class ExistingMemory:
         description: one line, possibly empty.
         body: without frontmatter.
         modified: seconds since 1970 UTC (mtime of the file).
+        source: the least trusted source it stands on; files by a person or the client count as
+            a person's.
     """
 
     name: str
@@ -118,6 +120,7 @@ class ExistingMemory:
     description: str
     body: str
     modified: float
+    source: Source = Source.HUMAN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

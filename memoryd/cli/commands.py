@@ -1,0 +1,129 @@
+"""Every command of ``memoryctl``, for click. What they share stands in ``cli.options``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from memoryd import __version__
+from memoryd.cli import quick, topics
+from memoryd.cli import recall as recalling
+from memoryd.cli import status as statuses
+from memoryd.cli.jobs import jobs
+from memoryd.cli.memories import forget, list_, log, remember, show, undo
+from memoryd.cli.sessions import projects, search, sessions
+from memoryd.cli.shared import (
+    Group,
+    all_projects_option,
+    json_option,
+    project_option,
+    words_argument,
+)
+from memoryd.cli.tables import print_table
+
+
+@click.group(cls=Group, invoke_without_command=False)
+@click.version_option(__version__, prog_name="memoryctl")
+def memoryctl() -> None:
+    """Ask and direct memoryd, the long-term memory of your terminal agents.
+
+    Exit codes: 0 done (also: nothing found), 1 failed, 2 wrong usage, 3 the service does not run.
+    """
+
+
+@memoryctl.command()
+@words_argument("query")
+@project_option
+@all_projects_option
+@click.option("--limit", type=click.IntRange(1, quick.MAX_LIMIT), help="At most this many.")
+@click.option("--offline", is_flag=True, help="Choose without a model.")
+@json_option
+def recall(**keywords: Any) -> int:
+    """Show the memories that help with QUERY.
+
+    Examples:
+      memoryctl recall which database do we use
+      memoryctl recall --project ~/src/shop --limit 3 "deploy steps"
+      memoryctl recall --json "test command" | jq -r '.memories[].name'
+    """
+    return recalling.recall(**keywords)
+
+
+@memoryctl.command()
+@json_option
+def status(**keywords: Any) -> int:
+    """Show what the service does and knows, and what is wrong.
+
+    Examples:
+      memoryctl status
+      memoryctl status --json | jq .ingest.lag_bytes
+    """
+    return statuses.status(**keywords)
+
+
+@memoryctl.command()
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, quick.MAX_TIMEOUT_S),
+    default=60.0,
+    show_default=True,
+    help="Seconds.",
+)
+def wait(**keywords: Any) -> int:
+    """Wait until everything written so far is read, indexed and learned from.
+
+    Debounced work is done at once. Exits 1 at the timeout.
+
+    Examples:
+      memoryctl wait --timeout 30 && memoryctl list
+    """
+    return statuses.wait(**keywords)
+
+
+for _command in (
+    remember,
+    forget,
+    list_,
+    show,
+    log,
+    undo,
+    search,
+    sessions,
+    projects,
+    jobs,
+):
+    memoryctl.add_command(_command)
+
+
+@memoryctl.command("help")
+@click.argument("topic", required=False)
+def help_(topic: str | None) -> int:
+    """Show the documentation of a TOPIC, or the list of topics.
+
+    Examples:
+      memoryctl help
+      memoryctl help protocol
+    """
+    if topic is None:
+        print_table(("TOPIC", "ABOUT"), list(topics.topics().items()), "no documentation found")
+    else:
+        topics.show(topics.page(topic))
+    return 0
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code; usage errors are printed here."""
+    try:
+        code = memoryctl.main(list(arguments), prog_name="memoryctl", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("stopped, nothing changed", err=True)
+        return 1
+    return code if isinstance(code, int) else 0

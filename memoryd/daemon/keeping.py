@@ -1,0 +1,229 @@
+"""The methods that look at memories and change them for a person: ``memory.*``."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from memoryd.clock import Clock
+from memoryd.daemon.calls import Call
+from memoryd.daemon.places import Places
+from memoryd.daemon.recalling import marks
+from memoryd.daemon.shelf import Shelves
+from memoryd.errors import MemorydError, NotFound
+from memoryd.extraction.operations import MemoryType, Operation
+from memoryd.extraction.remember import Ambiguous, Match, Nothing, forget, from_statement
+from memoryd.jobs.applying import change_of, existing, graves
+from memoryd.memory.changes import AppliedGroup, Remove
+from memoryd.memory.journal import Entry
+from memoryd.memory.library import MemoryLibrary
+from memoryd.memory.store import MemoryStore
+from memoryd.memory.topic import Topic
+from memoryd.protocol import instant
+from memoryd.recall.claims import age_days
+from memoryd.redaction import clean
+from memoryd.stores.journal import SqlJournal
+
+ACTOR = "person"
+SESSION = "command"
+"""The session id of evidence that was given to a command instead of said in a session."""
+
+_MOST = 1000
+
+
+class Keeping:
+    """Answers ``memory.remember forget list show log undo``.
+
+    Args:
+        library: the memory directories.
+        shelves: the memories of each project.
+        journal: of all changes.
+        places: the projects.
+        clock: the time.
+    """
+
+    def __init__(
+        self,
+        *,
+        library: MemoryLibrary,
+        shelves: Shelves,
+        journal: SqlJournal,
+        places: Places,
+        clock: Clock,
+    ) -> None:
+        self._library = library
+        self._shelves = shelves
+        self._journal = journal
+        self._places = places
+        self._clock = clock
+
+    def remember(self, call: Call) -> dict[str, Any]:
+        """Keep a statement as a memory of the project."""
+        text = clean(call.params.text("text"))
+        kind = call.params.choice("type", [member.value for member in MemoryType])
+        store = self._store(call)
+        seen = store.record_external()
+        operations = from_statement(
+            text,
+            type=None if kind is None else MemoryType(kind),
+            memories=tuple(existing(topic) for topic in seen.newest()),
+            at=self._clock.now(),
+            session=SESSION,
+            uuid=f"command-{uuid4()}",
+        )
+        if not operations:
+            return _changed(None, reason=_nothing_kept(text))
+        group = store.apply([change_of(op) for op in operations], based_on=seen, actor=ACTOR)
+        return _answer(group, reason=_same(operations, group))
+
+    def forget(self, call: Call) -> dict[str, Any]:
+        """Remove the one memory that is meant; several are listed, none removed."""
+        query = call.params.text("query", None) or call.params.text("name")
+        store = self._store(call)
+        seen = store.record_external()
+        own = self._shelves.topics(store.project_root)
+        found = forget(query, tuple(existing(topic) for topic in own.values()))
+        match found:
+            case Match():
+                topic = seen.topics[found.name]
+                self._journal.bury(
+                    store.project_root,
+                    graves(self._journal, store, topic, at=self._clock.now()),
+                )
+                change = Remove(name=found.name, reason="asked for")
+                return _answer(store.apply([change], based_on=seen, actor=ACTOR)) | {"matches": []}
+            case Ambiguous():
+                matches = [
+                    {"name": name, "description": clean(own[name].description)}
+                    for name in found.names
+                ]
+                return _changed(None, reason="several memories fit") | {"matches": matches}
+            case Nothing():
+                return _changed(None, reason="no memory fits") | {"matches": []}
+
+    def listing(self, call: Call) -> list[dict[str, Any]]:
+        """List the memories of the project or of all projects, the newest first."""
+        found = []
+        for root in self._places.roots(call.params):
+            directory = self._library.store(root).directory
+            origins = self._journal.origins(str(directory))
+            found += [
+                {
+                    **_facts(topic, self._clock.now(), origins.get(topic.name, ("", None))[1]),
+                    "project": root,
+                    "path": str(directory / topic.file),
+                }
+                for topic in self._shelves.topics(root).values()
+            ]
+        return sorted(found, key=lambda memory: (memory["age_days"], memory["name"]))
+
+    def show(self, call: Call) -> dict[str, Any]:
+        """Return one memory, with ``why`` also what it stands on."""
+        name = call.params.text("name").removesuffix(".md")
+        root = self._places.root(call.params)
+        topic = self._shelves.topics(root).get(name)
+        directory = self._library.store(root).directory
+        if topic is None:
+            raise NotFound(
+                f"there is no memory {clean(name)[:80]!r} in {root}",
+                hint="memoryctl list shows what there is",
+            )
+        history = self._journal.history(str(directory), name)
+        answer = {
+            **_facts(topic, self._clock.now(), history[-1].actor if history else None),
+            "project": root,
+            "path": str(directory / topic.file),
+            "text": clean(topic.body),
+        }
+        if call.params.flag("why"):
+            answer["why"] = [
+                {
+                    "at": instant(item.at),
+                    "source": item.source.value,
+                    "session": item.session,
+                    "uuid": item.uuid,
+                    "sentence": item.sentence,
+                    "change": entry.id,
+                }
+                for entry in history
+                for item in entry.evidence
+            ]
+        return answer
+
+    def log(self, call: Call) -> list[dict[str, Any]]:
+        """List changes, the newest first, refused ones included."""
+        limit = call.params.integer("limit", 20, least=1, most=_MOST)
+        everywhere = call.params.flag("all_projects")
+        root = None if everywhere else self._places.root(call.params)
+        return [_logged(entry) for entry in self._journal.entries(project_root=root, limit=limit)]
+
+    def undo(self, call: Call) -> dict[str, Any]:
+        """Take back one change."""
+        number = call.params.integer("id", least=1, most=2**62)
+        entry = self._journal.get(number)
+        store = self._library.store(entry.project_root)
+        return _answer(store.undo(number, actor=ACTOR))
+
+    def _store(self, call: Call) -> MemoryStore:
+        root = self._places.root(call.params)
+        forbidden = self._library.may_write(root)
+        if forbidden is not None:
+            raise MemorydError(
+                f"the client's auto-memory is off ({forbidden.why}), so nothing is written",
+                hint="switch it on there, or set memory.always = true in memoryd's settings",
+            )
+        return self._library.store(root)
+
+
+def _facts(topic: Topic, now: float, actor: str | None) -> dict[str, Any]:
+    return {
+        "name": topic.name,
+        "type": None if topic.type is None else topic.type.value,
+        "description": clean(topic.description),
+        "age_days": age_days(now, topic.modified),
+        "marks": [mark.value for mark in marks(topic, actor)],
+    }
+
+
+def _logged(entry: Entry) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "at": instant(entry.at),
+        "project": entry.project_root,
+        "name": entry.name,
+        "action": entry.action.value,
+        "actor": entry.actor,
+        "state": entry.state.value,
+        "reason": entry.reason,
+        "undoes": entry.undoes,
+        "group": entry.group,
+    }
+
+
+def _answer(group: AppliedGroup, *, reason: str = "") -> dict[str, Any]:
+    if group.dropped and not group.applied:
+        raise group.dropped[0].error
+    return _changed(group, reason=reason)
+
+
+def _changed(group: AppliedGroup | None, *, reason: str = "") -> dict[str, Any]:
+    applied = () if group is None else group.applied
+    return {
+        "changed": [
+            {"name": made.name, "action": made.action.value, "journal_id": made.id}
+            for made in applied
+        ],
+        "journal_id": applied[0].id if applied else None,
+        "reason": "" if applied else reason,
+        "warnings": [] if group is None else list(group.warnings),
+    }
+
+
+def _same(operations: list[Operation], group: AppliedGroup) -> str:
+    return "that is known already" if operations and group.unchanged else ""
+
+
+def _nothing_kept(text: str) -> str:
+    if not text.strip():
+        return "nothing is left without the private passages"
+    return "that is known already, or holds no statement to keep"

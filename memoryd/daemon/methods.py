@@ -1,0 +1,51 @@
+"""The table of what can be asked on the socket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from memoryd.daemon.calls import Call, Method
+from memoryd.daemon.keeping import Keeping
+from memoryd.daemon.recalling import Recalling
+from memoryd.daemon.reporting import Reporting
+from memoryd.daemon.waiting import Waiting
+from memoryd.protocol import MethodName
+
+
+def methods(
+    *,
+    keeping: Keeping,
+    recalling: Recalling,
+    reporting: Reporting,
+    waiting: Waiting,
+    shutdown: Callable[[], None],
+) -> list[Method]:
+    """Return every method with its handler; each `MethodName` has one."""
+
+    def shut_down(call: Call) -> dict[str, Any]:
+        del call
+        shutdown()
+        return {}
+
+    return [
+        Method(MethodName.HELLO, reporting.hello, inline=True),
+        Method(MethodName.STATUS, reporting.status),
+        Method(MethodName.WAIT, waiting, waits=True),
+        Method(MethodName.RECALL, recalling),
+        Method(MethodName.REMEMBER, keeping.remember),
+        Method(MethodName.FORGET, keeping.forget),
+        Method(MethodName.LIST, keeping.listing),
+        Method(MethodName.SHOW, keeping.show),
+        Method(MethodName.LOG, keeping.log),
+        Method(MethodName.UNDO, keeping.undo),
+        Method(MethodName.SEARCH, reporting.search),
+        Method(MethodName.SESSIONS, reporting.sessions),
+        Method(MethodName.PROJECTS, reporting.projects),
+        Method(MethodName.JOBS_LIST, reporting.jobs_list),
+        Method(MethodName.JOBS_SHOW, reporting.jobs_show),
+        Method(MethodName.JOBS_WHY, reporting.jobs_why),
+        Method(MethodName.JOBS_RETRY, reporting.jobs_retry),
+        Method(MethodName.JOBS_CANCEL, reporting.jobs_cancel),
+        Method(MethodName.SHUTDOWN, shut_down, inline=True),
+    ]

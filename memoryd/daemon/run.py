@@ -1,0 +1,384 @@
+"""The composition root: every room is put together here, started in order, and stopped in reverse.
+
+Start: locks, schema, unsettled memory writes, baseline, socket, reader, workers, schedule.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from random import Random, SystemRandom
+from typing import Any
+
+import structlog
+from structlog.typing import FilteringBoundLogger
+
+from memoryd import settings as configuration
+from memoryd.clock import Clock, SystemClock
+from memoryd.daemon import logs
+from memoryd.daemon.failures import failure_facts
+from memoryd.daemon.instance import Instance
+from memoryd.daemon.keeping import Keeping
+from memoryd.daemon.lifecycle import Lifecycle
+from memoryd.daemon.listener import Listener, open_listener
+from memoryd.daemon.methods import methods
+from memoryd.daemon.notify import Notifier
+from memoryd.daemon.places import Places
+from memoryd.daemon.private import private_directory
+from memoryd.daemon.recalling import Recalling
+from memoryd.daemon.reporting import Reporting
+from memoryd.daemon.schedule import Schedule
+from memoryd.daemon.server import Server
+from memoryd.daemon.shelf import Shelves
+from memoryd.daemon.waiting import Waiting
+from memoryd.db.engine import Database, sqlite_url
+from memoryd.db.migrate import ensure_current
+from memoryd.errors import MemorydError
+from memoryd.extraction.offline.provider import propose
+from memoryd.extraction.offline.reading import is_request
+from memoryd.extraction.operations import ExtractionInput, Operation
+from memoryd.ingest.service import Ingest, IngestSettings
+from memoryd.jobs.cleanup import Cleanup, cleanup_if_due
+from memoryd.jobs.extract import Extract
+from memoryd.memory.library import MemoryLibrary
+from memoryd.memory.location import MANAGED_SETTINGS
+from memoryd.paths import Paths
+from memoryd.queue.heartbeats import Heartbeats
+from memoryd.queue.identity import WorkerName, is_dead
+from memoryd.queue.jobs import JobKind, JobState, Priority
+from memoryd.queue.queue import Queue
+from memoryd.queue.worker import Handler, Worker
+from memoryd.search.index import TextIndex
+from memoryd.settings import Settings
+from memoryd.stores.journal import SqlJournal
+
+STUCK_S = 120.0
+"""A loop that did not come round for so long is not alive."""
+
+_QUIET_EVENTS = frozenset({"idle", "heartbeat", "scan", "read", "indexed", "claimed"})
+_RELOADED = frozenset({"log.level", "recall.max_memories"})
+_ENDED = frozenset(state.value for state in JobState) | {"released", "lease_lost"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What the methods and the jobs work with."""
+
+    database: Database
+    queue: Queue
+    journal: SqlJournal
+    library: MemoryLibrary
+    index: TextIndex
+    ingest: Ingest
+
+
+class MemoryService:
+    """All of a running service.
+
+    Args:
+        paths: of the instance.
+        settings: as read at the start.
+        reread: reads the settings again.
+        environ: of the process; an inherited socket is taken out of it.
+        clock: the time.
+        rng: jitter and names.
+        log: for what happens.
+        relog: lets the log follow the settings.
+        shutdown: asks the process to stop.
+    """
+
+    def __init__(
+        self,
+        *,
+        paths: Paths,
+        settings: Settings,
+        reread: Callable[[], Settings],
+        environ: MutableMapping[str, str],
+        clock: Clock,
+        rng: Random,
+        log: FilteringBoundLogger,
+        relog: Callable[[Settings], None],
+        shutdown: Callable[[], None],
+    ) -> None:
+        self._paths = paths
+        self._settings = settings
+        self._reread = reread
+        self._environ = environ
+        self._clock = clock
+        self._rng = rng
+        self._log = log
+        self._relog = relog
+        self._shutdown = shutdown
+        self._undo: list[tuple[str, Callable[[float], object]]] = []
+        self._notes: list[str] = []
+        self._faults = 0
+        self._ingest: Ingest | None = None
+        self._server: Server | None = None
+        self._workers: list[Worker] = []
+
+    def start(self) -> None:
+        """Return when the socket answers and the reader, workers and schedule run.
+
+        Raises:
+            MemorydError: it cannot run; the message says what to do.
+        """
+        instance = Instance(self._paths)
+        self._undo.append(("locks", lambda _: instance.release()))
+        self._notes += instance.warnings
+        listener = open_listener(self._paths.socket, self._environ)
+        self._undo.append(("listener", lambda _: listener.close()))
+        database = self._open_database()
+        queue = Queue(database, self._clock, self._rng)
+        journal = SqlJournal(database)
+        library = MemoryLibrary(
+            config=self._paths.config,
+            home=self._paths.home,
+            managed=MANAGED_SETTINGS.get(sys.platform),
+            environ=self._environ,
+            always=self._settings.memory.always,
+            journal=journal,
+            clock=self._clock,
+            rng=self._rng,
+        )
+        self._settle(queue, journal, library)
+        index = TextIndex(self._paths.text_index, clock=self._clock)
+        self._undo.append(("text index", lambda _: index.close()))
+        ingest = Ingest(
+            paths=self._paths,
+            database=database,
+            queue=queue,
+            index=index,
+            clock=self._clock,
+            is_request=is_request,
+            on_event=self._event,
+            settings=IngestSettings(
+                debounce_s=self._settings.extract.debounce_s,
+                deadline_s=self._settings.extract.deadline_s,
+            ),
+        )
+        self._ingest = ingest
+        ingest.baseline_if_new()
+        parts = _Parts(database, queue, journal, library, index, ingest)
+        self._serve(listener, parts)
+        ingest.start()
+        self._undo.append(("reader", ingest.stop))
+        self._work(parts)
+        schedule = Schedule(
+            rescue=lambda: queue.rescue(self._clock.now()),
+            periodic=lambda: cleanup_if_due(database, queue, self._clock),
+            on_error=self._fault,
+        )
+        schedule.start()
+        self._undo.append(("schedule", lambda _: schedule.stop()))
+
+    def stop(self, drain_s: float) -> None:
+        """Stop in reverse order; what is not finished within ``drain_s`` is done again later."""
+        give_up = self._clock.monotonic() + drain_s
+        while self._undo:
+            name, step = self._undo.pop()
+            try:
+                step(max(0.0, give_up - self._clock.monotonic()))
+            except Exception as error:  # noqa: BLE001 - the other steps must still be taken
+                self._log.error("stop_failed", part=name, **failure_facts(error))
+
+    def reload(self) -> None:
+        """Read the settings again; those that only a restart can change are named in the log.
+
+        Raises:
+            ConfigError: they cannot be used; the old ones stay.
+        """
+        new = self._reread()
+        old, self._settings = self._settings, new
+        self._relog(new)
+        fixed = [
+            name
+            for name, value in new.values().items()
+            if name not in _RELOADED and old.values()[name] != value
+        ]
+        if fixed:
+            self._log.warning("restart_needed", settings=fixed)
+
+    def alive(self) -> bool:
+        """Tell whether every loop ticked lately."""
+        now = self._clock.monotonic()
+        if self._server is None or self._ingest is None or not self._ingest.alive:
+            return False
+        if now - self._server.last_tick > STUCK_S:
+            return False
+        if any(not w.busy and now - w.last_tick > STUCK_S for w in self._workers):
+            return False
+        since = self._ingest.busy_since
+        return since is None or now - since < STUCK_S * 10
+
+    def _open_database(self) -> Database:
+        url = self._settings.database_url or sqlite_url(self._paths.database)
+        ensure_current(url, backups=self._paths.state / "backups", clock=self._clock)
+        database = Database.open(url, on_wait=lambda s: self._event("database_busy", waited_s=s))
+        self._undo.append(("database", lambda _: database.dispose()))
+        return database
+
+    def _settle(self, queue: Queue, journal: SqlJournal, library: MemoryLibrary) -> None:
+        """Finish or give up what a service that died left behind."""
+        rescued = queue.rescue_from(is_dead)
+        if rescued:
+            self._event("rescued", jobs=rescued)
+        for root in sorted({intent.project_root for intent in journal.intents()}):
+            try:
+                found = library.store(root).recover()
+            except MemorydError as error:
+                # One directory that cannot be read now must not keep the others waiting.
+                self._notes.append(f"unfinished memory writes of {root}: {error}")
+                continue
+            self._event("recovered", done=len(found.done), aborted=len(found.aborted))
+
+    def _serve(self, listener: Listener, parts: _Parts) -> None:
+        places = Places(parts.database, self._clock, self._paths.home)
+        shelves = Shelves(parts.library, parts.journal)
+        waiting = Waiting(ingest=parts.ingest, queue=parts.queue, clock=self._clock)
+        self._waiting = waiting
+        recalling = Recalling(
+            shelves=shelves,
+            journal=parts.journal,
+            places=places,
+            clock=self._clock,
+            max_memories=lambda root: self._settings.for_project(Path(root)).recall.max_memories,
+        )
+        reporting = Reporting(
+            paths=self._paths,
+            database=parts.database,
+            queue=parts.queue,
+            ingest=parts.ingest,
+            index=parts.index,
+            library=parts.library,
+            shelves=shelves,
+            places=places,
+            clock=self._clock,
+            provider=self._settings.provider,
+            warnings=lambda: self._warnings(parts),
+        )
+        keeping = Keeping(
+            library=parts.library,
+            shelves=shelves,
+            journal=parts.journal,
+            places=places,
+            clock=self._clock,
+        )
+        table = methods(
+            keeping=keeping,
+            recalling=recalling,
+            reporting=reporting,
+            waiting=waiting,
+            shutdown=self._shutdown,
+        )
+        self._server = Server(listener, table, clock=self._clock, log=self._log)
+        self._server.start()
+        self._undo.append(("socket", self._server.stop))
+
+    def _work(self, parts: _Parts) -> None:
+        heartbeats = Heartbeats(parts.queue, on_event=self._event)
+        heartbeats.start()
+        self._undo.append(("heartbeats", lambda _: heartbeats.stop()))
+        handlers: dict[JobKind, Handler] = {
+            JobKind.EXTRACT: Extract(
+                database=parts.database,
+                queue=parts.queue,
+                library=parts.library,
+                journal=parts.journal,
+                transcripts=self._paths.projects,
+                propose=_offline,
+                clock=self._clock,
+            ),
+            JobKind.CLEANUP: Cleanup(database=parts.database, queue=parts.queue, clock=self._clock),
+        }
+        # One worker is kept for what a person waits for.
+        for name, limit in (("any", None), ("explicit", Priority.EXPLICIT)):
+            worker = Worker(
+                parts.queue,
+                handlers,
+                worker_id=str(WorkerName.current(name)),
+                clock=self._clock,
+                heartbeats=heartbeats,
+                max_priority=limit,
+                on_event=self._event,
+            )
+            worker.start()
+            self._workers.append(worker)
+            self._undo.append((f"worker {name}", worker.stop))
+
+    def _event(self, name: str, **facts: Any) -> None:
+        write = self._log.debug if name in _QUIET_EVENTS else self._log.info
+        write(name, **facts)
+        if name in _ENDED:
+            self._waiting.job_ended()
+
+    def _fault(self, error: Exception) -> None:
+        self._faults += 1
+        self._log.error("trigger_failed", **failure_facts(error))
+
+    def _warnings(self, parts: _Parts) -> list[str]:
+        found = [*self._notes, *self._settings.warnings]
+        dead = parts.queue.counts()[JobState.DEAD]
+        if dead:
+            found.append(f"{dead} dead: memoryctl jobs list --state dead")
+        if self._faults:
+            found.append(f"{self._faults} triggers failed since the start; the log says why")
+        if parts.database.waits:
+            found.append(
+                f"another program locked the database {parts.database.waits} times since the start"
+            )
+        return found
+
+
+def _offline(given: ExtractionInput) -> list[Operation]:
+    """Propose by rule; a person's days end where the machine's do."""
+    zone = datetime.fromtimestamp(given.today).astimezone().tzinfo
+    return propose(given) if zone is None else propose(given, zone=zone)
+
+
+def run(environ: Mapping[str, str], *, ready_fd: int | None = None) -> int:
+    """Run the service in this process until it is asked to stop; return the exit code.
+
+    Args:
+        environ: of the process.
+        ready_fd: where to say that it is ready, when it was started into the background.
+    """
+    os.umask(0o077)
+    mutable = dict(environ)
+    paths = Paths.from_environment(mutable)
+
+    def read_settings() -> Settings:
+        return configuration.read(paths.settings, mutable, home=paths.home)
+
+    log: FilteringBoundLogger = structlog.get_logger()
+    lifecycle = Lifecycle(notifier=Notifier(mutable, os.getpid()), log=log, ready_fd=ready_fd)
+
+    def build() -> MemoryService:
+        stream = None
+        if ready_fd is not None:
+            private_directory(paths.state)
+            stream = logs.RotatingStderr(paths.log)
+        journal = logs.under_journal(mutable)
+
+        def relog(settings: Settings) -> None:
+            logs.configure(settings.log.level, stream=stream, journal=journal)
+
+        settings = read_settings()
+        relog(settings)
+        lifecycle.drain_s = settings.drain_s
+        return MemoryService(
+            paths=paths,
+            settings=settings,
+            reread=read_settings,
+            environ=mutable,
+            clock=SystemClock(),
+            rng=SystemRandom(),
+            log=log,
+            relog=relog,
+            shutdown=lifecycle.request_stop,
+        )
+
+    return lifecycle.run(build)

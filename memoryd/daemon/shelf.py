@@ -1,0 +1,112 @@
+"""The memories of projects, kept ready for recall while they are asked for.
+
+A shelf holds the last look at one directory and the ranker over it. Looking again costs a listing
+when nothing changed; only changed files are read and ranked anew. Few shelves are kept: the
+least recently used one is given up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memoryd.errors import MemorydError
+from memoryd.memory.library import MemoryLibrary
+from memoryd.memory.snapshot import Snapshot
+from memoryd.memory.store import MemoryStore
+from memoryd.memory.topic import Topic
+from memoryd.recall.ranker import Note, Ranker
+from memoryd.stores.journal import SqlJournal
+
+SHELVES = 4
+
+
+@dataclass(slots=True)
+class Shelf:
+    """One directory as it was last seen, from the point of view of one project.
+
+    Attributes:
+        store: the directory.
+        ranker: over exactly the memories of ``topics``.
+        snapshot: the last look.
+        topics: the memories that belong to the project, by name.
+        lock: held while the shelf is used.
+    """
+
+    store: MemoryStore
+    ranker: Ranker = field(default_factory=lambda: Ranker(context=False))
+    snapshot: Snapshot | None = None
+    topics: dict[str, Topic] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Shelves:
+    """Opens shelves and keeps the last few.
+
+    Args:
+        library: the memory directories.
+        journal: knows which project a memory is about, where two share a directory.
+    """
+
+    def __init__(self, library: MemoryLibrary, journal: SqlJournal) -> None:
+        self._library = library
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[str, Path], Shelf] = OrderedDict()
+
+    def of(self, root: str) -> Shelf:
+        """Return the shelf of a project; use it under its lock, after `refresh`."""
+        store = self._library.store(root)
+        key = (root, store.directory)
+        with self._lock:
+            shelf = self._kept.pop(key, None) or Shelf(store)
+            self._kept[key] = shelf
+            while len(self._kept) > SHELVES:
+                self._kept.popitem(last=False)
+        return shelf
+
+    def refresh(self, shelf: Shelf) -> None:
+        """Look at the directory again; the caller holds the shelf's lock.
+
+        Raises:
+            MemorydError: the directory cannot be read.
+        """
+        before = shelf.snapshot
+        now = shelf.store.scan(before)
+        if before is not None and dict(before.files) == dict(now.files):
+            shelf.snapshot = now
+            return
+        topics = self._own(shelf.store, now)
+        for name in shelf.topics.keys() - topics.keys():
+            shelf.ranker.remove(name)
+        for name, topic in topics.items():
+            if shelf.topics.get(name) is not topic:
+                shelf.ranker.put(Note(name, name, topic.title, topic.description, topic.body))
+        shelf.topics, shelf.snapshot = topics, now
+
+    def topics(self, root: str) -> dict[str, Topic]:
+        """Return the memories of a project by name, without keeping a shelf for it.
+
+        Raises:
+            MemorydError: the directory cannot be read.
+        """
+        store = self._library.store(root)
+        return self._own(store, store.scan())
+
+    def count(self, root: str) -> int:
+        """Return how many memories a project has; a directory that cannot be read has none."""
+        try:
+            return len(self.topics(root))
+        except MemorydError:
+            return 0
+
+    def _own(self, store: MemoryStore, now: Snapshot) -> dict[str, Topic]:
+        """Return the memories of a directory that are not about another project."""
+        origins = self._journal.origins(str(store.directory))
+        return {
+            name: topic
+            for name, topic in now.topics.items()
+            if origins.get(name, (store.project_root, ""))[0] == store.project_root
+        }

@@ -1,0 +1,274 @@
+"""Ways of working: "from now on", "always", "never", "use X, not Y"."""
+
+# ruff: noqa: RUF001 - dashes that people type.
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from memoryd.extraction import kinds
+from memoryd.extraction.offline import claims
+from memoryd.extraction.offline.claims import Claim
+from memoryd.extraction.offline.english.phrases import (
+    CODE_THING,
+    FOR_NOW,
+    IMPERATIVE,
+    NP,
+    SCOPE_TAIL,
+)
+from memoryd.extraction.operations import MemoryType
+
+_I: Final = re.IGNORECASE
+
+_FROM_NOW: Final = re.compile(
+    r"^(?:from (?:now|here)(?: on(?:wards?)?(?: out)?)?|going forward|moving forward|"
+    r"henceforth|in (?:the )?future|in future sessions|from this point on(?:wards?)?|"
+    r"as a (?:general )?rule|next time|in every session|by convention|"
+    r"at all times)[,:]?\s+(?P<fact>.+)$",
+    _I,
+)
+_FROM_NOW_LAST: Final = re.compile(
+    r"^(?P<fact>.+?),?\s+(?:from (?:now|here) on(?:wards?)?|going forward|moving forward|"
+    r"in (?:the )?future|from this point on|every time|at all times)$",
+    _I,
+)
+_WHEN_RULE: Final = re.compile(
+    r"^(?:whenever|when|every time|each time|any time|anytime|before|after|for (?:every|each|"
+    r"any|all)|if)\b[^,]{3,80},\s*(?:please |you (?:should|must) )?(?P<order>.+)$",
+    _I,
+)
+_HABIT: Final = re.compile(
+    r"^(?:whenever|every time|each time|any ?time|for (?:every|each))\b|\b(?:always|never)\b|"
+    r"^(?:before|after) (?:every|each|any|you commit|committing|pushing|merging|deploying|"
+    r"releasing)\b",
+    _I,
+)
+_ALWAYS: Final = re.compile(
+    r"^(?:please |you (?:should|must) |we (?:should |must )?|one (?:should|"
+    r"must) )?(?P<rule>(?:always|never)(?: ever| again)?\s+(?P<verb>[a-z]+(?:-[a-z]+)*)\b.*)$",
+    _I,
+)
+_NO_ORDER: Final = frozenset(
+    [
+        "mind",
+        "the",
+        "a",
+        "an",
+        "been",
+        "being",
+        "knew",
+        "know",
+        "known",
+        "had",
+        "have",
+        "seen",
+        "heard",
+        "saw",
+        "thought",
+        "happens",
+        "happened",
+        "works",
+        "worked",
+        "fails",
+        "failed",
+        "did",
+        "does",
+        "is",
+        "are",
+        "was",
+        "were",
+        "in",
+        "on",
+        "at",
+        "from",
+        "there",
+        "here",
+        "this",
+        "that",
+        "these",
+        "those",
+        "same",
+        "good",
+        "fun",
+        "more",
+        "again",
+        "ever",
+        "when",
+        "if",
+        "because",
+        "sure",
+        "possible",
+        "enough",
+        "expected",
+        "gets",
+        "got",
+        "wanted",
+        "wondered",
+        "thinking",
+        "returns",
+        "throws",
+        "crashes",
+        "breaks",
+        "quite",
+        "really",
+        "better",
+        "has",
+        "seems",
+        "seemed",
+        "works",
+        "available",
+        "true",
+        "false",
+        "null",
+        "empty",
+    ]
+)
+_DONT: Final = re.compile(
+    r"^(?:please |you (?:should|must) |we )?(?P<rule>(?:don'?t|do not|must not|mustn'?t|"
+    r"shouldn'?t|should not)(?P<ever> ever| again)?\s+(?P<verb>[a-z]+)\b.*)$",
+    _I,
+)
+_STOP: Final = re.compile(
+    r"^(?:please )?(?P<rule>(?:stop|avoid|quit) (?:adding|using|writing|summari[sz]ing|asking|"
+    r"apologi[sz]ing|mocking|explaining|repeating|saying|suggesting|guessing|creating|putting|"
+    r"ending|starting)\b.*)$",
+    _I,
+)
+_SCOPE: Final = re.compile(
+    r"\b(?:again|ever|any ?more|every time|without (?:asking|my|our|permission|approval|"
+    r"a review|review|checking)|unless (?:i|we|asked|told|explicitly|you are asked)|"
+    r"in (?:this|our|the|any) (?:project|repo|repository|code ?base|team)|"
+    r"at the end of (?:every|each|your)|"
+    r"in (?:your |our |any |the )?(?:commit messages?|commits|comments|tests|unit tests|"
+    r"integration tests|prs|pull requests|pr descriptions|responses|answers|replies|summaries|"
+    r"docs|"
+    r"documentation|code|production|prod|changelogs?|release notes|test names|variable names|"
+    r"log messages|error messages|e-?mails)(?=$|[,.;\s](?!for now))|"
+    r"to (?:main|master|production|prod|the main branch|the release branch)|on (?:main|master|"
+    r"fridays|weekends|production|prod)|directly)\b",
+    _I,
+)
+_USE: Final = (
+    r"(?:we (?:only |now |actually |all |always |are |do )*(?:use|using|run|run on|"
+    r"deploy (?:to|on|with)|build with|test with)|we'?re (?:now )?(?:on|using)|(?:please |"
+    r"always |let'?s |just |you (?:should|must) )*(?:use|prefer|stick (?:to|with))|let'?s use)"
+)
+_CONTRAST: Final = re.compile(
+    rf"^(?P<verb>{_USE}) {NP.format('new')},? (?:and not|not|instead of|rather than|over|"
+    rf"never) {NP.format('old')}{SCOPE_TAIL}$",
+    _I,
+)
+_CONTRAST_TURNED: Final = re.compile(
+    rf"^(?:(?:please )?(?:don'?t|do not|never|stop) us(?:e|ing)|we (?:don'?t|do not|"
+    rf"no longer) use|we(?:'ve| have)? stopped using|instead of|not) {NP.format('old')}"
+    rf"(?:,? (?:any ?more|any longer))?(?:\s*[,;.—–-]+|,? but| and)\s*(?:please |just |"
+    rf"we (?:now )?|but |instead )*(?:use|using|switched to|moved to|it's|"
+    rf"we'?re on) {NP.format('new')}(?: instead| now)?{SCOPE_TAIL}$",
+    _I,
+)
+_FRAGMENT: Final = re.compile(
+    rf"^(?:it'?s )?{NP.format('new')},? (?:and )?not {NP.format('old')}$", _I
+)
+
+
+def from_now_on(text: str, _correcting: bool) -> Claim | None:
+    """Read "from now on …", "…, going forward"."""
+    found = _FROM_NOW.match(text) or _FROM_NOW_LAST.match(text)
+    if not found:
+        return None
+    fact = found["fact"]
+    if re.match(
+        r"(?:we|i|it|they) (?:could|might|may|can|will|would|should consider|want to|plan)\b",
+        fact,
+        _I,
+    ):
+        return None
+    if not (
+        IMPERATIVE.match(fact)
+        or _CONTRAST.match(fact)
+        or re.match(
+            r"(?:we|you|all|every|i (?:want|prefer|expect|need)|when|before|after|if|no|only|"
+            r"commits?|tests?|new|the)\b",
+            fact,
+            _I,
+        )
+    ):
+        return None
+    if claims.points_elsewhere(re.sub(r"^(?:when|before|after|if)[^,]*,", "", fact)):
+        return None
+    return claims.rule(fact, asked=True)
+
+
+def when(text: str, _correcting: bool) -> Claim | None:
+    """Read "whenever X, do Y"."""
+    found = _WHEN_RULE.match(text)
+    if not found or not IMPERATIVE.match(found["order"]) or not _HABIT.search(text):
+        return None
+    if claims.points_elsewhere(text) or claims.about_code(text):
+        return None
+    return claims.rule(text)
+
+
+def always(text: str, _correcting: bool) -> Claim | None:
+    """Read "always …", "never …"."""
+    found = _ALWAYS.match(text)
+    if not found or found["verb"].lower() in _NO_ORDER or re.search(r"(?:ing|ed)$", found["verb"]):
+        return None
+    if claims.points_elsewhere(found["rule"]):
+        return None
+    start = text if re.match(r"we\b", text, _I) else found["rule"]
+    return claims.rule(start)
+
+
+def dont(text: str, _correcting: bool) -> Claim | None:
+    """Read "don't …" and "stop …ing" where they are meant to stand, not for the task in hand."""
+    found = _DONT.match(text) or _STOP.match(text)
+    if not found or claims.points_elsewhere(found["rule"]) or FOR_NOW.search(text):
+        return None
+    rule = found["rule"]
+    if re.match(
+        r"(?:don'?t|do not) (?:forget|remember|worry|bother|mind|know|think|need|see|have|"
+        r"understand|want|like|care|recall|stop)\b",
+        rule,
+        _I,
+    ):
+        return None
+    if not _SCOPE.search(rule):
+        return None
+    return claims.rule(rule)
+
+
+def contrast(text: str, _correcting: bool) -> Claim | None:
+    """Read "use X, not Y", "don't use Y, use X"."""
+    text = re.sub(r",?\s+(?:now|these days)$", "", text, flags=_I)
+    found = _CONTRAST.match(text)
+    turned = None if found else _CONTRAST_TURNED.match(text)
+    either = found or turned
+    if not either or claims.points_elsewhere(text):
+        return None
+    new, old, tail = either["new"], either["old"], either["tail"]
+    known = kinds.shared(new, old)
+    if known is None and (
+        claims.about_code(text)
+        or CODE_THING.search(f"{new} {old}")
+        or re.search(r"\b(?:in|for) the\b", tail, _I)
+    ):
+        return None
+    ours = re.match(r"let'?s\b|let us\b", text, _I) is not None
+    claim = claims.rule(text, kind=MemoryType.PROJECT if ours else MemoryType.FEEDBACK)
+    subject = (known,) if known else ()
+    return replace(claim, corrects=True, subject=subject)
+
+
+def fragment(text: str, _correcting: bool) -> Claim | None:
+    """Read "X, not Y" of two things of one known kind."""
+    found = _FRAGMENT.match(text)
+    if not found:
+        return None
+    known = kinds.shared(found["new"], found["old"])
+    if known is None:
+        return None
+    fact = f"Use {found['new']}, not {found['old']}"
+    return replace(claims.rule(fact), corrects=True, subject=(known,))

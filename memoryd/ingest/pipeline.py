@@ -1,0 +1,449 @@
+"""From a path to committed rows, jobs and index entries; used by one thread at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from memoryd.clock import Clock
+from memoryd.db.engine import Database
+from memoryd.errors import DatabaseBusy
+from memoryd.ingest.classify import classify
+from memoryd.ingest.cursor import signed
+from memoryd.ingest.follower import Follower
+from memoryd.ingest.reader import PORTION_BYTES, Portion, Source, Unopened, moved_from, portions
+from memoryd.ingest.recorder import Recorded, Recorder
+from memoryd.ingest.scanner import Scan, Scanner
+from memoryd.ingest.status import Counters, Warnings, unreadable_directory, unreadable_file
+from memoryd.ingest.tails import Tails
+from memoryd.stores import transcripts, turns
+from memoryd.stores.transcripts import File, Totals
+
+_AT_ONCE = 500
+
+
+class DatabaseUnavailable(Exception):  # noqa: N818 - a state of the world
+    """The database could not be written; nothing is lost, the files are read again."""
+
+
+class Pipeline:
+    """Reads, commits, indexes, and remembers what is due.
+
+    Args:
+        root: the projects directory, absolute.
+        database: with its tables.
+        recorder: writes portions.
+        follower: writes the text index.
+        clock: all instants.
+        warnings: where problems go.
+        on_event: told what happened, with numbers and paths but never text.
+        tail_quiet_s: how long an unterminated last line must have been left alone.
+        stopping: asked between commits.
+    """
+
+    def __init__(
+        self,
+        *,
+        root: str,
+        database: Database,
+        recorder: Recorder,
+        follower: Follower,
+        clock: Clock,
+        warnings: Warnings,
+        on_event: Callable[..., None],
+        tail_quiet_s: float,
+        stopping: Callable[[], bool],
+    ) -> None:
+        self.counters = Counters()
+        self._root = root
+        self._database = database
+        self._recorder = recorder
+        self._follower = follower
+        self._clock = clock
+        self._warnings = warnings
+        self._on_event = on_event
+        self._stopping = stopping
+        self._scanner = Scanner(root)
+        self._quiet: dict[int, float] = {}
+        self._tails = Tails(tail_quiet_s)
+        self._lag: dict[str, int] = {}
+        self._backlog = True
+        self._unlisted: set[str] = set()
+
+    # What was left by the last process
+
+    def load(self) -> None:
+        """Take up what the database remembers."""
+        with self._database.read() as connection:
+            sums: Totals = transcripts.totals(connection)
+            self._scanner.expect(
+                (held.path[len(self._root) + 1 :], held.inode, held.size, held.size == held.offset)
+                for held in transcripts.held_files(connection)
+                if held.path.startswith(f"{self._root}/")
+            )
+            self._quiet = {
+                turn.file_id: turn.quiet_at
+                for turn in turns.open_turns(connection)
+                if turn.quiet_at is not None
+            }
+            first = transcripts.baseline(connection) or {}
+        self._unlisted = set(first.get("unreadable", ()))
+        counters = self.counters
+        counters.bytes, counters.records = sums.bytes, sums.records
+        counters.skipped, counters.oversize = sums.skipped, sums.oversize
+        counters.foreign, counters.sessions, counters.turns = (
+            sums.foreign,
+            sums.sessions,
+            sums.turns,
+        )
+        self._follower.load()
+
+    # Status
+
+    @property
+    def lag_bytes(self) -> int:
+        """Bytes of complete lines that are not committed."""
+        return sum(list(self._lag.values()))
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes of unterminated last lines."""
+        return self._tails.bytes
+
+    def next_due(self) -> float | None:
+        """Return the next instant at which a turn or a tail is due."""
+        instants = list(self._quiet.values())
+        return min(instants + self._tails.instants(), default=None)
+
+    # Work
+
+    def rescan(self, below: str = "") -> None:
+        """Walk the tree, or the part that ``below`` is in, and read what changed.
+
+        Raises:
+            DatabaseUnavailable: a commit failed.
+        """
+        scan = self._scanner.scan_below(below) if below else self._scanner.scan()
+        self._report(scan, whole=not below)
+        self.read(scan.changed)
+        gone = [path for path in scan.missing if not os.path.lexists(f"{self._root}/{path}")]
+        self._missing(gone)
+        if not below:
+            self.counters.scans += 1
+            self.counters.files = scan.files
+            self._listed(scan)
+            self._on_event("scanned", files=scan.files, changed=len(scan.changed))
+
+    def read(self, found: Collection[str], *, take_tails: bool = False) -> None:
+        """Read files from their cursors on.
+
+        Args:
+            found: paths relative to the projects directory; what is no transcript is ignored.
+            take_tails: also take unterminated last lines that parse whole.
+
+        Raises:
+            DatabaseUnavailable: a commit failed.
+        """
+        if not found:
+            return
+        started = self._clock.monotonic()
+        batch: list[Portion] = []
+        size = 0
+        gone: list[str] = []
+        ordered = self._oldest_first(found)
+        try:
+            for portion in self._portions(ordered, gone, take_tails=take_tails):
+                batch.append(portion)
+                size += portion.offset - portion.start
+                if size >= PORTION_BYTES or len(batch) >= _AT_ONCE or not portion.last:
+                    started = self._commit(batch, started)
+                    batch, size = [], 0
+            self._commit(batch, started)
+        except (DatabaseBusy, DBAPIError) as error:
+            for relative in ordered:
+                self._scanner.doubt(relative)
+            self._unavailable(error)
+        self._missing(gone)
+
+    def end_quiet(self, *, everything: bool = False) -> None:
+        """End open turns whose silence is over, or all of them.
+
+        Raises:
+            DatabaseUnavailable: the commit failed.
+        """
+        now = self._clock.now()
+        if not self._quiet or (not everything and min(self._quiet.values()) > now):
+            return
+        self._write(
+            lambda connection: self._recorder.end_quiet(connection, due=None if everything else now)
+        )
+        # What the database does not know as open can never become due.
+        self._quiet = {
+            file_id: at for file_id, at in self._quiet.items() if at > now and not everything
+        }
+
+    def take_tails(self) -> None:
+        """Try unterminated last lines that were left alone for long enough.
+
+        Raises:
+            DatabaseUnavailable: a commit failed.
+        """
+        due = self._tails.take_due(self._clock.now())
+        self.read(due, take_tails=True)
+
+    def notice(self, session_id: str) -> None:
+        """Read a session whose turn has ended by the word of a hook.
+
+        Raises:
+            DatabaseUnavailable: a commit failed.
+        """
+        with self._database.read() as connection:
+            path = transcripts.session_path(connection, session_id)
+        if path is not None:
+            self.read([path[len(self._root) + 1 :]])
+            now = self._clock.now()
+            self._write(lambda connection: self._recorder.notice(connection, session_id, now))
+
+    def after_jump(self, longest_s: float) -> None:
+        """Let no turn wait longer than ``longest_s`` from now: the wall clock was set back.
+
+        Raises:
+            DatabaseUnavailable: the commit failed.
+        """
+        latest = self._clock.now() + longest_s
+        if max(self._quiet.values(), default=latest) > latest:
+            self._write(lambda connection: self._recorder.hasten(connection, latest))
+        self._tails.hasten(latest)
+
+    # Inside
+
+    def _oldest_first(self, found: Collection[str]) -> list[str]:
+        """Put what was written before the first start in front.
+
+        A later fork of that history is then known for what it is.
+        """
+        if not self._backlog or len(found) == 1:
+            return list(found)
+        with self._database.read() as connection:
+            old = transcripts.baseline_backlog(connection)
+        self._backlog = bool(old)
+        return sorted(found, key=lambda relative: f"{self._root}/{relative}" not in old)
+
+    def _portions(
+        self, found: list[str], gone: list[str], *, take_tails: bool
+    ) -> Iterator[Portion]:
+        inodes: dict[str, tuple[int, int]] = {}
+        for relative in found:
+            with contextlib.suppress(OSError):
+                status = os.lstat(f"{self._root}/{relative}")
+                self._lag[relative] = status.st_size
+                inodes[relative] = (signed(status.st_dev), signed(status.st_ino))
+        for start in range(0, len(found), _AT_ONCE):
+            chunk = found[start : start + _AT_ONCE]
+            rows, strangers = self._look_up(chunk, inodes)
+            for relative in chunk:
+                row = rows.get(relative)
+                if row is not None and relative in self._lag:
+                    self._lag[relative] = max(0, self._lag[relative] - row.offset)
+            for relative in chunk:
+                candidates = strangers.get(inodes.get(relative, (0, 0)), [])
+                yield from self._of_file(
+                    relative, rows.get(relative), candidates, gone, take_tails=take_tails
+                )
+                self._lag.pop(relative, None)
+                if self._stopping():
+                    for rest in found:
+                        self._scanner.doubt(rest)
+                        self._lag.pop(rest, None)
+                    return
+
+    def _look_up(
+        self, chunk: list[str], inodes: Mapping[str, tuple[int, int]]
+    ) -> tuple[dict[str, File], dict[tuple[int, int], list[File]]]:
+        """Return the rows of paths; for unknown paths, those with the same device and inode."""
+        cut = len(self._root) + 1
+        strangers: dict[tuple[int, int], list[File]] = {}
+        with self._database.read() as connection:
+            by_path = transcripts.files_at(connection, [f"{self._root}/{name}" for name in chunk])
+            rows = {path[cut:]: row for path, row in by_path.items()}
+            unknown = {inodes[name] for name in chunk if name not in rows and name in inodes}
+            for device in {device for device, _ in unknown}:
+                same = transcripts.files_with_inodes(
+                    connection, device, [inode for of, inode in unknown if of == device]
+                )
+                strangers |= {(device, inode): files for inode, files in same.items()}
+        return rows, strangers
+
+    def _of_file(
+        self,
+        relative: str,
+        row: File | None,
+        candidates: list[File],
+        gone: list[str],
+        *,
+        take_tails: bool,
+    ) -> Iterator[Portion]:
+        what = classify(relative)
+        if what is None:
+            return
+        try:
+            source = Source.open(self._root, relative)
+        except OSError as error:
+            self._unreadable(relative, error)
+            return
+        if isinstance(source, Unopened):
+            if source is Unopened.GONE:
+                gone.append(relative)
+            return
+        try:
+            moved = False
+            if row is None:
+                row = moved_from(source, what, candidates, self._root)
+                moved = row is not None
+            last: Portion | None = None
+            for last in portions(
+                source,
+                what,
+                row,
+                moved=moved,
+                baseline_to=self._baseline_of(source),
+                take_tail=take_tails,
+            ):
+                yield last
+                self._lag[relative] = max(0, source.found.size - last.offset - last.pending)
+            self._remember_tail(relative, row, last, source, tried=take_tails)
+            self._scanner.note(relative, source.status)
+            self._warnings.put(f"file:{relative}", None)
+        except OSError as error:
+            self._unreadable(relative, error)
+        finally:
+            source.close()
+
+    def _baseline_of(self, source: Source) -> int:
+        directory = source.relative.rpartition("/")[0]
+        unlisted = "" in self._unlisted or any(
+            f"{directory}/".startswith(f"{name}/") for name in self._unlisted
+        )
+        return source.found.size if unlisted else 0
+
+    def _remember_tail(
+        self, relative: str, row: File | None, last: Portion | None, source: Source, *, tried: bool
+    ) -> None:
+        if last is not None:
+            self._tails.found(relative, last.pending, self._clock.now(), tried=tried)
+        elif row is not None:
+            self._tails.still(relative, source.found.size - row.offset, row.pending_since)
+
+    def _commit(self, batch: list[Portion], started: float) -> float:
+        """Write a batch, then index it; return when the stopwatch goes on."""
+        recorded = Recorded()
+        if batch:
+            now = self._clock.now()
+            with self._database.write() as connection:
+                recorded = self._recorder.record(connection, batch, now)
+            self._count(batch)
+            self._apply(recorded)
+            self._warnings.put("database", None)
+        self.counters.busy_s += self._clock.monotonic() - started
+        self._follower.add(recorded.said)
+        if batch:
+            self._on_event("committed", files=len(batch), turns=recorded.turns)
+        return self._clock.monotonic()
+
+    def _count(self, batch: list[Portion]) -> None:
+        for portion in batch:
+            self.counters.bytes += portion.offset - portion.start
+            if portion.restart and portion.file is not None:
+                self.counters.bytes -= portion.file.offset
+            self.counters.records += portion.records
+            self.counters.skipped += portion.skipped
+            self.counters.oversize += portion.oversize
+
+    def _apply(self, recorded: Recorded) -> None:
+        self.counters.sessions += recorded.sessions
+        self.counters.turns += recorded.turns
+        self.counters.foreign += recorded.foreign
+        for file_id, quiet_at in recorded.quiet.items():
+            if quiet_at is None:
+                self._quiet.pop(file_id, None)
+            else:
+                self._quiet[file_id] = quiet_at
+
+    def _write(self, change: Callable[[Connection], Recorded]) -> None:
+        try:
+            with self._database.write() as connection:
+                recorded = change(connection)
+        except (DatabaseBusy, DBAPIError) as error:
+            self._unavailable(error)
+        else:
+            self._apply(recorded)
+            self._on_event("turns-changed", files=len(recorded.quiet))
+
+    def _missing(self, found: Iterable[str]) -> None:
+        gone = list(found)
+        if not gone:
+            return
+        for relative in gone:
+            self._scanner.forget(relative)
+            self._tails.forget(relative)
+            self._lag.pop(relative, None)
+            self._warnings.put(f"file:{relative}", None)
+        try:
+            with self._database.write() as connection:
+                transcripts.set_missing(
+                    connection,
+                    [f"{self._root}/{relative}" for relative in gone],
+                    now=self._clock.now(),
+                )
+        except (DatabaseBusy, DBAPIError) as error:
+            self._unavailable(error)
+
+    def _report(self, scan: Scan, *, whole: bool) -> None:
+        for relative, reason in scan.unreadable.items():
+            place = f"{self._root}/{relative}" if relative else self._root
+            self._warnings.put(f"directory:{relative}", unreadable_directory(place, reason))
+        if whole:
+            self._warnings.keep(
+                "directory:", {f"directory:{relative}" for relative in scan.unreadable}
+            )
+            self._warnings.put(
+                "root",
+                None
+                if scan.root
+                else f"{self._root} does not exist yet; it is picked up when it appears.",
+            )
+
+    def _listed(self, scan: Scan) -> None:
+        """Forget directories that could not be listed at the first start but now were."""
+        left = self._unlisted & scan.unreadable.keys()
+        if left == self._unlisted or not scan.root:
+            return
+        self._unlisted = left
+        try:
+            with self._database.write() as connection:
+                first = transcripts.baseline(connection) or {}
+                transcripts.put_baseline(connection, {**first, "unreadable": sorted(left)})
+        except (DatabaseBusy, DBAPIError) as error:
+            self._unavailable(error)
+
+    def _unreadable(self, relative: str, error: OSError) -> None:
+        self._scanner.doubt(relative)
+        self._lag.pop(relative, None)
+        self._warnings.put(
+            f"file:{relative}",
+            unreadable_file(f"{self._root}/{relative}", error.strerror or str(error)),
+        )
+
+    def _unavailable(self, error: Exception) -> None:
+        reason = str(error.orig) if isinstance(error, DBAPIError) else str(error)
+        self._lag.clear()
+        self._warnings.put(
+            "database",
+            f"The database cannot be written ({reason}); nothing is lost, what was appended is "
+            "read again. Check the free space and who else has the file open.",
+        )
+        raise DatabaseUnavailable(reason) from error

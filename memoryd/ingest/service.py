@@ -1,0 +1,394 @@
+"""The thread that reads transcripts, and what wakes it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memoryd.clock import Clock
+from memoryd.db.engine import Database
+from memoryd.ingest.baseline import record_baseline
+from memoryd.ingest.classify import classify
+from memoryd.ingest.follower import Follower
+from memoryd.ingest.pipeline import DatabaseUnavailable, Pipeline
+from memoryd.ingest.recorder import Recorder
+from memoryd.ingest.status import IngestStatus, Warnings
+from memoryd.ingest.watcher import Watcher
+from memoryd.paths import Paths
+from memoryd.queue.queue import Queue
+from memoryd.search.index import TextIndex
+
+_JUMP_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestSettings:
+    """Times in seconds.
+
+    Attributes:
+        quiet_s: silence that ends a turn, and that lets an unterminated last line count.
+        tool_quiet_s: silence that ends a turn while a tool call is open.
+        notice_s: silence that ends a turn after a hook said that it has ended.
+        rescan_s: between walks over the tree while events arrive.
+        poll_s: between walks while none can arrive.
+        gather_s: how long events are gathered before they are looked at.
+        check_s: how often to look whether the machine was suspended.
+        retry_s: pause after the database could not be written.
+        debounce_s: how long extraction waits for more turns of a project.
+        deadline_s: how long it waits at most.
+        watch: whether to ask the system for events at all.
+    """
+
+    quiet_s: float = 20.0
+    tool_quiet_s: float = 600.0
+    notice_s: float = 2.0
+    rescan_s: float = 300.0
+    poll_s: float = 10.0
+    gather_s: float = 0.02
+    check_s: float = 60.0
+    retry_s: float = 5.0
+    debounce_s: float = 5.0
+    deadline_s: float = 60.0
+    watch: bool = True
+
+
+@dataclass(slots=True)
+class _Settling:
+    """A request to bring everything up to date."""
+
+    until: float
+    done: threading.Event = field(default_factory=threading.Event)
+    settled: bool = False
+
+
+class Ingest:
+    """Reads transcripts in a thread of its own.
+
+    Args:
+        paths: of the instance.
+        database: with its tables.
+        queue: where extraction is asked for.
+        index: the text index.
+        clock: all instants.
+        is_request: whether a prompt (redacted) asks in so many words to remember or forget.
+        on_event: called in the reader's thread with the name of what happened and numbers.
+        settings: times.
+    """
+
+    def __init__(
+        self,
+        *,
+        paths: Paths,
+        database: Database,
+        queue: Queue,
+        index: TextIndex,
+        clock: Clock,
+        is_request: Callable[[str], bool],
+        on_event: Callable[..., None] = lambda _name, **_facts: None,
+        settings: IngestSettings | None = None,
+    ) -> None:
+        self._settings = settings or IngestSettings()
+        self._database = database
+        self._clock = clock
+        self._on_event = on_event
+        self._root = str(Path(os.path.abspath(paths.projects)))  # noqa: PTH100 - resolves no links
+        self._warnings = Warnings()
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._hints: set[tuple[str, bool]] = set()
+        self._notices: set[str] = set()
+        self._settling: list[_Settling] = []
+        self._rescan_wanted = True
+        self._pipeline = Pipeline(
+            root=self._root,
+            database=database,
+            recorder=Recorder(
+                queue,
+                is_request,
+                quiet_s=self._settings.quiet_s,
+                tool_quiet_s=self._settings.tool_quiet_s,
+                notice_s=self._settings.notice_s,
+                debounce_s=self._settings.debounce_s,
+                deadline_s=self._settings.deadline_s,
+            ),
+            follower=(
+                follower := Follower(
+                    index, database, self._root, lambda text: self._warnings.put("index", text)
+                )
+            ),
+            clock=clock,
+            warnings=self._warnings,
+            on_event=on_event,
+            tail_quiet_s=self._settings.quiet_s,
+            stopping=self._stop.is_set,
+        )
+        self._follower = follower
+        self._watcher: Watcher | None = None
+        self._thread: threading.Thread | None = None
+        self._loaded = False
+        self._next_scan = 0.0
+        self._offset = 0.0
+        self._busy_since: float | None = None
+
+    # Life
+
+    def baseline_if_new(self) -> bool:
+        """Record, at the first start only, what exists as handled; return whether it was.
+
+        One transaction, no file is read. To be called before the service answers.
+        """
+        first = record_baseline(self._database, self._root, now=self._clock.now())
+        if first:
+            self._on_event("baseline")
+        return first
+
+    def start(self) -> None:
+        """Start the reader's thread; it begins with a walk over the tree."""
+        self._stop.clear()
+        self._thread = threading.Thread(target=self._run, name="ingest", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float | None = None) -> bool:
+        """Stop after the commit in hand; return whether the thread has ended.
+
+        Args:
+            timeout: seconds to wait for it, ``None`` for as long as it takes.
+        """
+        self._stop.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(timeout)
+            if self._thread.is_alive():
+                return False
+            self._thread = None
+        self._unwatch()
+        return True
+
+    @property
+    def alive(self) -> bool:
+        """Whether the reader's thread runs."""
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def busy_since(self) -> float | None:
+        """Monotonic instant at which the thread began what it is doing, ``None`` if it waits."""
+        return self._busy_since
+
+    # Hints, from any thread
+
+    def hint(self, path: str | os.PathLike[str], is_directory: bool = False) -> None:
+        """Say that something may have changed at ``path``; anything else is ignored."""
+        relative = self._relative(os.fspath(path))
+        if relative is None or (not is_directory and classify(relative) is None):
+            return
+        with self._lock:
+            self._hints.add((relative, is_directory))
+        self._wake.set()
+
+    def notice_turn_end(self, session: str) -> None:
+        """Say that the client reported the end of a turn or of the session ``session``."""
+        with self._lock:
+            self._notices.add(session)
+        self._wake.set()
+
+    def rescan(self) -> None:
+        """Ask for a walk over the whole tree."""
+        self._rescan_wanted = True
+        self._wake.set()
+
+    def settle(self, until: float) -> bool:
+        """Read and index all complete lines that are on the disk now and end every open turn.
+
+        Unterminated last lines are left alone.
+
+        Args:
+            until: monotonic instant at which to give up.
+
+        Returns:
+            Whether it was done in time.
+        """
+        request = _Settling(until)
+        if not self.alive:
+            self.run_once()
+            self._settle(request)
+            return request.settled
+        with self._lock:
+            self._settling.append(request)
+        self._wake.set()
+        request.done.wait(max(0.0, until - self._clock.monotonic()))
+        return request.settled
+
+    def status(self) -> IngestStatus:
+        """Return a snapshot; touches neither disk nor database."""
+        counters = self._pipeline.counters
+        return IngestStatus(
+            bytes=counters.bytes,
+            records=counters.records,
+            skipped=counters.skipped,
+            oversize=counters.oversize,
+            foreign=counters.foreign,
+            lag_bytes=self._pipeline.lag_bytes,
+            pending_bytes=self._pipeline.pending_bytes,
+            index_lag=self._follower.lag,
+            scans=counters.scans,
+            busy_s=counters.busy_s,
+            files=counters.files,
+            sessions=counters.sessions,
+            turns=counters.turns,
+            watching=self._watcher is not None,
+            warnings=self._warnings.texts(),
+        )
+
+    # The thread
+
+    def run_once(self) -> float:
+        """Do everything that is due now; return the seconds until something is due again.
+
+        This is one turn of the thread's loop, for those who drive it themselves.
+        """
+        if not self._loaded:
+            self._pipeline.load()
+            self._offset = self._clock.now() - self._clock.monotonic()
+            self._loaded = True
+        try:
+            self._look()
+            more = self._follower.step()
+        except DatabaseUnavailable:
+            self._on_event("database-unavailable")
+            self._rescan_wanted = True
+            return self._settings.retry_s
+        return 0.0 if more else self._seconds_to_wait()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._busy_since = self._clock.monotonic()
+            self._wake.clear()
+            try:
+                pause = self.run_once()
+                self._answer_settling()
+            except Exception as error:  # noqa: BLE001 - the loop's edge: counted, told, tried again
+                self._warnings.put(
+                    "reader",
+                    f"Reading transcripts failed ({type(error).__name__}); it is tried again.",
+                )
+                self._on_event("ingest-failed", error=type(error).__name__)
+                self._rescan_wanted = True
+                pause = self._settings.retry_s
+                self._stop.wait(pause)
+                continue
+            self._busy_since = None
+            if pause > 0 and self._wake.wait(pause):
+                self._stop.wait(self._settings.gather_s)
+        self._answer_settling(give_up=True)
+        self._busy_since = None
+
+    def _look(self) -> None:
+        self._detect_suspend()
+        now = self._clock.monotonic()
+        if self._rescan_wanted or now >= self._next_scan:
+            self._walk(now)
+        with self._lock:
+            hints, self._hints = self._hints, set()
+            notices, self._notices = self._notices, set()
+        for relative in sorted(path for path, is_directory in hints if is_directory):
+            self._pipeline.rescan(relative)
+        self._pipeline.read(sorted(path for path, is_directory in hints if not is_directory))
+        for session in sorted(notices):
+            self._pipeline.notice(session)
+        self._pipeline.take_tails()
+        self._pipeline.end_quiet()
+
+    def _walk(self, now: float) -> None:
+        # Watching comes first, so that nothing is written unseen between the two.
+        self._watch()
+        self._rescan_wanted = False
+        self._follower.retry()
+        self._pipeline.rescan()
+        self._warnings.put("reader", None)
+        wait = self._settings.rescan_s if self._watcher else self._settings.poll_s
+        self._next_scan = now + wait
+
+    def _settle(self, request: _Settling) -> None:
+        try:
+            self._pipeline.rescan()
+            self._pipeline.end_quiet(everything=True)
+            self._follower.retry()
+            while self._follower.step():
+                if self._stop.is_set() or self._clock.monotonic() >= request.until:
+                    return
+            request.settled = self._follower.lag == 0 and self._pipeline.lag_bytes == 0
+        except DatabaseUnavailable:
+            self._rescan_wanted = True
+        finally:
+            request.done.set()
+
+    def _answer_settling(self, *, give_up: bool = False) -> None:
+        with self._lock:
+            requests, self._settling = self._settling, []
+        for request in requests:
+            if give_up:
+                request.done.set()
+            else:
+                self._settle(request)
+
+    def _detect_suspend(self) -> None:
+        offset = self._clock.now() - self._clock.monotonic()
+        if abs(offset - self._offset) > _JUMP_S:
+            if offset < self._offset:
+                self._pipeline.after_jump(self._settings.tool_quiet_s)
+            self._rescan_wanted = True
+            self._on_event("clock-jumped")
+        self._offset = offset
+
+    def _seconds_to_wait(self) -> float:
+        with self._lock:
+            if self._hints or self._notices or self._settling:
+                return 0.0
+        wait = min(self._settings.check_s, self._next_scan - self._clock.monotonic())
+        due = self._pipeline.next_due()
+        if due is not None:
+            wait = min(wait, due - self._clock.now())
+        return max(0.0, wait)
+
+    def _watch(self) -> None:
+        if not self._settings.watch:
+            return
+        if self._watcher is not None:
+            if self._watcher.alive():
+                return
+            self._unwatch()
+        if not os.path.isdir(self._root):  # noqa: PTH112 - paths are strings in this room
+            return
+        watcher = Watcher(self._root, on_hint=self.hint, on_overflow=self.rescan)
+        try:
+            watcher.start()
+        except OSError as error:
+            self._warnings.put(
+                "watcher",
+                f"The system gives no file events ({error.strerror or error}); transcripts are "
+                f"looked at every {self._settings.poll_s:.0f} seconds instead. Raise "
+                "fs.inotify.max_user_watches or max_user_instances.",
+            )
+            self._on_event("watch-failed", error=str(error.errno))
+            return
+        self._watcher = watcher
+        self._warnings.put("watcher", None)
+
+    def _unwatch(self) -> None:
+        if self._watcher is not None:
+            self._watcher.stop()
+            self._watcher = None
+
+    def _relative(self, path: str) -> str | None:
+        prefix = f"{self._root}/"
+        if path.startswith(prefix):
+            return path[len(prefix) :]
+        # A caller may have resolved the links on the way to the projects directory.
+        directory, _, name = path.rpartition("/")
+        real = f"{os.path.realpath(directory)}/{name}"
+        real_root = f"{os.path.realpath(self._root)}/"
+        return real[len(real_root) :] if real.startswith(real_root) else None

@@ -1,0 +1,103 @@
+"""What ingestion can say about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestStatus:
+    """A snapshot, cheap to take.
+
+    Attributes:
+        bytes: of transcripts handled, over all files.
+        records: whole objects read, repeats included.
+        skipped: unknown types and bad pieces.
+        oversize: records of which only the envelope and 64 KiB a text were kept.
+        foreign: files that are no transcripts of the client.
+        lag_bytes: of complete lines on the disk that are not committed yet.
+        pending_bytes: of unterminated last lines.
+        index_lag: bytes read but not in the text index yet.
+        scans: walks over the whole tree since the start.
+        busy_s: seconds spent reading and committing since the start.
+        files: transcripts on the disk at the last walk.
+        sessions: known sessions.
+        turns: known human turns.
+        watching: events of the file system arrive; otherwise the tree is walked more often.
+        warnings: what is wrong and what to do, one sentence or two each.
+    """
+
+    bytes: int
+    records: int
+    skipped: int
+    oversize: int
+    foreign: int
+    lag_bytes: int
+    pending_bytes: int
+    index_lag: int
+    scans: int
+    busy_s: float
+    files: int
+    sessions: int
+    turns: int
+    watching: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Counters:
+    """Numbers for the status, kept up with every commit."""
+
+    bytes: int = 0
+    records: int = 0
+    skipped: int = 0
+    oversize: int = 0
+    foreign: int = 0
+    sessions: int = 0
+    turns: int = 0
+    scans: int = 0
+    files: int = 0
+    busy_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Warnings:
+    """What is wrong now, by subject; a subject that is put right loses its warning."""
+
+    _by_subject: dict[str, str] = field(default_factory=dict)
+
+    def put(self, subject: str, text: str | None) -> None:
+        """Set the warning of a subject, or take it back with ``None``."""
+        if text is None:
+            self._by_subject.pop(subject, None)
+        else:
+            self._by_subject[subject] = text
+
+    def keep(self, prefix: str, subjects: set[str]) -> None:
+        """Take back the warnings whose subject begins with ``prefix``, except ``subjects``."""
+        for subject in [s for s in self._by_subject if s.startswith(prefix)]:
+            if subject not in subjects:
+                del self._by_subject[subject]
+
+    def texts(self, limit: int = 20) -> tuple[str, ...]:
+        """Return the warnings, oldest first; beyond ``limit`` only their number."""
+        texts = list(self._by_subject.values())
+        if len(texts) <= limit:
+            return tuple(texts)
+        return (*texts[:limit], f"… and {len(texts) - limit} more warnings of this kind.")
+
+
+def unreadable_directory(path: str, reason: str) -> str:
+    """Return the warning about a directory that cannot be listed."""
+    return (
+        f"{path} cannot be listed ({reason}); its transcripts are not read. Give your user access "
+        "(chmod u+rx); it is tried again by itself."
+    )
+
+
+def unreadable_file(path: str, reason: str) -> str:
+    """Return the warning about a transcript that cannot be read."""
+    return (
+        f"{path} cannot be read ({reason}). Give your user access (chmod u+r); it is tried again "
+        "by itself."
+    )

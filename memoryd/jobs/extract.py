@@ -1,0 +1,288 @@
+"""The job that learns: ended turns of one project in, changed memory files out.
+
+Decide (`propose`, then `check`), apply (`MemoryStore`), and only then, in one transaction with
+the end of the job, mark the turns as handled. A crash before that repeats the job; proposing again
+on what is already kept proposes nothing, so nothing is learned twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from memoryd.clock import Clock
+from memoryd.db.engine import Database
+from memoryd.errors import MemoryBusy, MemoryConflict, MemorydError
+from memoryd.extraction.checks import check
+from memoryd.extraction.operations import (
+    Delete,
+    ExtractionInput,
+    Operation,
+    TurnInput,
+)
+from memoryd.jobs.applying import action_of, change_of, existing, graves
+from memoryd.jobs.reading import TurnGone, TurnMoved, read_turn
+from memoryd.memory.journal import Action
+from memoryd.memory.library import MemoryLibrary
+from memoryd.memory.snapshot import Snapshot
+from memoryd.memory.store import MemoryStore
+from memoryd.queue.jobs import (
+    Done,
+    Job,
+    Outcome,
+    PermanentFailure,
+    Snooze,
+    TransientFailure,
+)
+from memoryd.queue.queue import Queue
+from memoryd.queue.requests import extract_job
+from memoryd.queue.worker import JobContext
+from memoryd.stores.backlog import DueTurn, due_turns, mark_handled
+from memoryd.stores.journal import SqlJournal
+from memoryd.stores.projects import by_id
+
+ACTOR = "extract"
+TURNS_AT_ONCE = 50
+BYTES_AT_ONCE = 32 * 2**20
+BUSY_S = 5.0
+UNWRITABLE_S = 600.0
+_TRIES = 3
+
+Propose = Callable[[ExtractionInput], list[Operation]]
+
+
+@dataclass(slots=True)
+class _Report:
+    """What a run did, for ``memoryctl jobs show``."""
+
+    turns: int = 0
+    gone: int = 0
+    failed: int = 0
+    created: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    rejected: int = 0
+    skipped: str = ""
+
+
+class Extract:
+    """The handler of `JobKind.EXTRACT`.
+
+    Args:
+        database: where the turns are.
+        queue: for the next portion.
+        library: the memory directories.
+        journal: for tombstones.
+        transcripts: the projects directory.
+        propose: who reads the turns and proposes operations.
+        clock: the time.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        queue: Queue,
+        library: MemoryLibrary,
+        journal: SqlJournal,
+        transcripts: Path,
+        propose: Propose,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._library = library
+        self._journal = journal
+        self._transcripts = transcripts
+        self._propose = propose
+        self._clock = clock
+
+    def __call__(self, context: JobContext, job: Job) -> Outcome:
+        """Learn from a portion of the project's ended turns; the rest becomes the next job.
+
+        Raises:
+            TransientFailure: a file changed under the job; the queue tries again.
+            PermanentFailure: the job names no project.
+        """
+        with self._database.read() as connection:
+            project = by_id(connection, int(job.payload["project"]))
+            if project is None:
+                raise PermanentFailure(f"there is no project {job.payload['project']}")
+            due = due_turns(connection, project.id, limit=TURNS_AT_ONCE + 1)
+        portion = _portion(due)
+        report = _Report(turns=len(portion))
+        forbidden = self._library.may_write(project.root)
+        if forbidden is not None:
+            report.skipped = f"the client's auto-memory is off: {forbidden.why}"
+        elif portion:
+            last_attempt = job.attempt >= job.max_attempts
+            turns = self._read(portion, report, last_attempt=last_attempt)
+            context.check_cancelled()
+            store = self._library.store(project.root)
+            try:
+                self._learn(store, turns, report, last_attempt=last_attempt)
+            except MemoryBusy as error:
+                return Snooze(self._clock.now() + BUSY_S, str(error))
+            except MemoryConflict as error:
+                raise TransientFailure(str(error)) from error
+            except MemorydError as error:
+                # A directory that cannot be written is a person's to mend; the turns wait.
+                return Snooze(self._clock.now() + UNWRITABLE_S, str(error))
+        return Done(
+            effects=partial(self._finish, project.id, [turn.id for turn in portion], len(due)),
+            result={
+                name: value
+                for name, value in (
+                    ("turns", report.turns),
+                    ("gone", report.gone),
+                    ("failed", report.failed),
+                    ("created", report.created),
+                    ("updated", report.updated),
+                    ("deleted", report.deleted),
+                    ("rejected", report.rejected),
+                    ("skipped", report.skipped),
+                )
+                if value
+            },
+        )
+
+    def _finish(
+        self, project_id: int, handled: Sequence[int], due: int, connection: Connection
+    ) -> None:
+        mark_handled(connection, handled, now=self._clock.now())
+        if due > len(handled):
+            rest = due_turns(connection, project_id, limit=1)
+            if rest:
+                self._queue.enqueue(connection, extract_job(project_id, explicit=False))
+
+    def _read(
+        self, portion: Sequence[DueTurn], report: _Report, *, last_attempt: bool
+    ) -> list[TurnInput]:
+        turns = []
+        for due in portion:
+            try:
+                turns.append(read_turn(self._transcripts, due))
+            except TurnGone:
+                # The client or a person deleted the transcript: there is nothing left to learn.
+                report.gone += 1
+            except TurnMoved as error:
+                if not last_attempt:
+                    raise TransientFailure(str(error)) from error
+                report.gone += 1
+        return turns
+
+    def _learn(
+        self,
+        store: MemoryStore,
+        turns: Sequence[TurnInput],
+        report: _Report,
+        *,
+        last_attempt: bool,
+    ) -> None:
+        """Propose, check and apply; again on a fresh look when a memory changed meanwhile."""
+        if not turns:
+            return
+        conflict: MemorydError | None = None
+        for _ in range(_TRIES):
+            seen = store.record_external()
+            given = self._given(store, seen, turns)
+            proposed, failed = self._proposed(given, one_by_one=last_attempt)
+            verdict = check(given, proposed)
+            self._bury(store, seen, verdict.accepted)
+            group = store.apply(
+                [change_of(operation) for operation in verdict.accepted],
+                based_on=seen,
+                actor=ACTOR,
+            )
+            for refused in verdict.rejected:
+                store.reject(
+                    refused.operation.name,
+                    action=action_of(refused.operation),
+                    reason=refused.reason,
+                    actor=ACTOR,
+                    evidence=refused.operation.evidence,
+                    group=group.group,
+                )
+            report.failed = failed
+            report.rejected += len(verdict.rejected)
+            for made in group.applied:
+                names = {
+                    Action.CREATE: report.created,
+                    Action.UPDATE: report.updated,
+                    Action.DELETE: report.deleted,
+                }[made.action]
+                names.append(made.name)
+            conflict = next(
+                (lost.error for lost in group.dropped if isinstance(lost.error, MemoryConflict)),
+                None,
+            )
+            if conflict is None:
+                return
+        if conflict is not None:
+            raise conflict
+
+    def _given(
+        self, store: MemoryStore, seen: Snapshot, turns: Sequence[TurnInput]
+    ) -> ExtractionInput:
+        return ExtractionInput(
+            turns=tuple(turns),
+            memories=tuple(existing(topic) for topic in seen.newest()),
+            tombstones=self._journal.tombstones(store.project_root),
+            today=self._clock.now(),
+        )
+
+    def _proposed(self, given: ExtractionInput, *, one_by_one: bool) -> tuple[list[Operation], int]:
+        """Return the proposals and the number of turns that could not be looked at.
+
+        A turn that breaks the extractor would block its project for ever: on the job's last
+        attempt the turns are tried one by one and the culprit is passed over, counted.
+        """
+        if not one_by_one:
+            return self._propose(given), 0
+        operations: list[Operation] = []
+        names: set[str] = set()
+        failed = 0
+        for turn in given.turns:
+            alone = ExtractionInput(
+                turns=(turn,),
+                memories=given.memories,
+                tombstones=given.tombstones,
+                today=given.today,
+            )
+            try:
+                found = self._propose(alone)
+            except Exception:  # noqa: BLE001 - whatever it is, the other turns must go on
+                failed += 1
+                continue
+            operations += [op for op in found if op.name not in names]
+            names.update(op.name for op in found)
+        return operations, failed
+
+    def _bury(self, store: MemoryStore, seen: Snapshot, accepted: Iterable[Operation]) -> None:
+        """Leave tombstones before what a person asked to forget is removed."""
+        graves = [
+            grave
+            for operation in accepted
+            if isinstance(operation, Delete)
+            and operation.explicit
+            and (topic := seen.topics.get(operation.name)) is not None
+            for grave in graves(self._journal, store, topic, at=self._clock.now())
+        ]
+        if graves:
+            self._journal.bury(store.project_root, graves)
+
+
+def _portion(due: Sequence[DueTurn]) -> list[DueTurn]:
+    """Return the first turns, as many as one run should read; at least one."""
+    portion: list[DueTurn] = []
+    size = 0
+    for turn in due[:TURNS_AT_ONCE]:
+        size += turn.end - turn.start
+        if portion and size > BYTES_AT_ONCE:
+            break
+        portion.append(turn)
+    return portion

@@ -1,0 +1,28 @@
+"""The jobs that are asked for in more than one place."""
+
+from __future__ import annotations
+
+from memoryd.queue.jobs import JobKind, NewJob, Priority
+
+
+def extract_job(
+    project_id: int, *, explicit: bool, debounce_s: float = 0.0, deadline_s: float = 0.0
+) -> NewJob:
+    """Return the job that learns from the ended turns of a project.
+
+    Args:
+        project_id: row id of the project.
+        explicit: a person asked for it in so many words: ahead of everything, and at once.
+        debounce_s: how long to wait for more turns.
+        deadline_s: how long to wait at most.
+    """
+    key = f"{JobKind.EXTRACT}:{project_id}"
+    return NewJob(
+        kind=JobKind.EXTRACT,
+        key=key,
+        dedupe_key=key,
+        payload={"project": project_id},
+        priority=Priority.EXPLICIT if explicit else Priority.NORMAL,
+        delay_s=0.0 if explicit else debounce_s,
+        deadline_s=deadline_s,
+    )

@@ -1,0 +1,116 @@
+"""A real service in a home of its own, and the command line that talks to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+COMMANDS = Path(sys.executable).parent
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+UNRELATED = ("CLAUDE", "ANTHROPIC", "MEMORYD_", "XDG_", "NOTIFY_", "LISTEN_")
+
+
+class Service:
+    """One home directory with a service in it.
+
+    Attributes:
+        home: the scratch home directory; state, runtime and client directories are below it.
+        runtime: where its socket is.
+        environment: what its processes get.
+    """
+
+    def __init__(self, home: Path, *, prefix: tuple[str, ...] = (), **extra: str) -> None:
+        self._prefix = prefix
+        self.home = home
+        home.mkdir(parents=True, exist_ok=True)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(UNRELATED)}
+        # pytest's folders are too deep for the path of a socket.
+        self.runtime = Path(tempfile.mkdtemp(prefix="memoryd-"))
+        weakref.finalize(self, shutil.rmtree, self.runtime, ignore_errors=True)
+        self.environment = {
+            **kept, "HOME": str(home), "MEMORYD_RUNTIME_DIR": str(self.runtime), **extra,
+        }  # fmt: skip
+
+    @property
+    def state(self) -> Path:
+        """The state directory."""
+        return self.home / ".local/state/memoryd"
+
+    @property
+    def projects(self) -> Path:
+        """The client's projects directory."""
+        return self.home / ".claude/projects"
+
+    def run(
+        self, command: str, *arguments: str, cwd: Path | None = None, timeout: float = 90
+    ) -> subprocess.CompletedProcess[str]:
+        """Run ``memoryd`` or ``memoryctl`` and return what it said."""
+        return subprocess.run(
+            [*self._prefix, str(COMMANDS / command), *arguments],
+            env=self.environment,
+            cwd=cwd or self.home,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def start(self) -> None:
+        """Start in the background; return when it answers."""
+        done = self.run("memoryd", "start")
+        assert done.returncode == 0, done.stderr
+
+    def stop(self) -> None:
+        """Stop gracefully."""
+        done = self.run("memoryd", "stop")
+        assert done.returncode == 0, done.stderr
+
+    def ctl(self, *arguments: str, cwd: Path | None = None) -> str:
+        """Return the standard output of a ``memoryctl`` command that must succeed."""
+        done = self.run("memoryctl", *arguments, cwd=cwd)
+        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        return done.stdout
+
+    def json(self, *arguments: str, cwd: Path | None = None) -> Any:
+        """Return the parsed answer of ``memoryctl … --json``."""
+        return json.loads(self.ctl(*arguments, "--json", cwd=cwd))
+
+    def wait(self, seconds: int = 80) -> None:
+        """Wait until everything written so far is handled."""
+        self.ctl("wait", "--timeout", str(seconds))
+
+    def pid(self) -> int:
+        """Process id of the running service."""
+        return int(self.json("status")["pid"])
+
+    def kill(self, pid: int) -> None:
+        """End it as a power cut would, and wait until it is gone."""
+        handle = os.pidfd_open(pid)
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            # A process descriptor becomes readable when its process has ended.
+            select.select([handle], [], [], 30)
+        finally:
+            os.close(handle)
+
+    def replay(self, source: Path, *, seed: int = 1, piece: int = 65536, pause: float = 0) -> None:
+        """Append the transcripts below ``source`` in random pieces and return when done."""
+        subprocess.run(self.replay_command(source, seed=seed, piece=piece, pause=pause), check=True)
+
+    def replay_command(
+        self, source: Path, *, seed: int = 1, piece: int = 65536, pause: float = 0
+    ) -> list[str]:
+        """Return the command that replays ``source`` into the projects directory."""
+        return [
+            sys.executable, str(SCRIPTS / "replay"), str(source), str(self.projects),
+            "--seed", str(seed), "--piece", str(piece), "--pause", str(pause), "--quiet",
+        ]  # fmt: skip
