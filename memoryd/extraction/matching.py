@@ -61,6 +61,7 @@ class Statement:
         type: which kind of memory it would be.
         corrects: it says that something else holds no more.
         rule: it orders a way of working.
+        amends: it is kept only where it corrects a memory, and only one.
         day: ``YYYY-MM-DD`` on which it was said.
     """
 
@@ -70,6 +71,7 @@ class Statement:
     type: MemoryType
     corrects: bool = False
     rule: bool = False
+    amends: bool = False
     day: str = ""
 
 
@@ -109,7 +111,7 @@ def find(statement: Statement, memories: Sequence[Known], *, at: float) -> Found
         memories: all that are kept.
         at: when it was said; an older statement never replaces one that is newer.
     """
-    best: tuple[float, Found] | None = None
+    scores: list[tuple[float, Found]] = []
     fact, subject = words(statement.fact), words(" ".join(statement.subject))
     of_kinds = kinds.kinds_in(statement.fact).keys()
     for memory in memories:
@@ -122,9 +124,15 @@ def find(statement: Statement, memories: Sequence[Known], *, at: float) -> Found
         if not near or not _comparable(statement, memory):
             continue
         scored = _compare(statement, memory, at)
-        if scored is not None and (best is None or scored[0] > best[0]):
-            best = scored
-    return best[1] if best else None
+        if scored is not None:
+            scores.append(scored)
+    if not scores:
+        return None
+    best = max(scores, key=lambda pair: pair[0])[1]
+    if statement.amends and best.relation is Relation.REPLACES:
+        meant = [found for _, found in scores if found.relation is Relation.REPLACES]
+        return best if len(meant) == 1 else None
+    return best
 
 
 def _comparable(statement: Statement, memory: Known) -> bool:

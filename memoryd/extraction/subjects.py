@@ -138,5 +138,7 @@ def _latin(text: str) -> list[str]:
     """Return the words in Latin letters and the numbers, without those that say nothing."""
     lowered = (token.lower().replace("\u2019", "'") for token in _TOKEN.findall(text))
     return [
-        token for token in lowered if not {token, token.partition("'")[0]} & (STOP_WORDS | _WEAK)
+        token
+        for token in lowered
+        if not {token, token.partition("'")[0]} & (STOP_WORDS | _WEAK) and not token.endswith("n't")
     ]

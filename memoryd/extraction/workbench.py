@@ -99,6 +99,8 @@ class Workbench:
         if buried(statement.fact, evidence, self._tombstones):
             return
         found = find(statement, [topic.known() for topic in self._present()], at=evidence.at)
+        if statement.amends and (found is None or found.relation is Relation.ADDS):
+            return
         if found is None:
             self._create(statement, evidence, reason=reason, asked=asked)
             return

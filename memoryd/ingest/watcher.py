@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,11 @@ class Watcher:
         """
         real = os.path.realpath(self._root)
         status = os.stat(real)  # noqa: PTH116 - paths are strings throughout this room
+        # Directories made inside a new one are registered twice, which is harmless; but where
+        # warnings are errors, this one would end watchdog's reading thread without a word.
+        warnings.filterwarnings(
+            "ignore", "Callback with id .* already exists", RuntimeWarning, r"watchdog\."
+        )
         observer = Observer()
         handler = _Handler(real, self._root, self._on_hint)
         overflows = _OverflowHandler(self._on_overflow)

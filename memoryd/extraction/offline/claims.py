@@ -22,6 +22,7 @@ class Claim:
         asked: the person asked in so many words to remember it.
         corrects: it says that something else was wrong or holds no more.
         rule: it orders a way of working; its subject is all that it names.
+        amends: too vague to stand alone; kept only where it corrects a memory.
         subject: the words it is about, where the cue knows better than the sentence's form.
         reason: as given by the person, or empty.
     """
@@ -32,6 +33,7 @@ class Claim:
     asked: bool = False
     corrects: bool = False
     rule: bool = False
+    amends: bool = False
     subject: tuple[str, ...] = ()
     reason: str = ""
 
@@ -64,7 +66,7 @@ DEICTIC: Final = re.compile(
 """Words that point into the conversation: a sentence with them says little on its own."""
 
 _HERE: Final = re.compile(
-    r"\b(?:in|for|on|of|within|across) this (?:project|repo|repository|code ?base|team|"
+    r"\b(?:(?:in|for|on|of|within|across) )?this (?:project|repo|repository|code ?base|team|"
     r"workspace|monorepo|company)\b|"
     r"\bthese days\b|\bunless (?:i|we) (?:ask|say|tell you)\b[^,;]*",
     re.IGNORECASE,
@@ -107,6 +109,13 @@ _ASKS: Final = re.compile(
     r"(?:吗|呢|么|没有)[。.]?$|(?:是不是|要不要|能不能|会不会|有没有|是否|怎么|为什么|为何|如何|什么|哪个|哪里|哪些|多少|谁)",
     re.IGNORECASE,
 )
+_PRODUCT: Final = re.compile(
+    r"\b(?:buttons?|spinners?|toasts?|modals?|threads?|loops?|screens?|clicks?|rows?|columns?|"
+    r"loading|cursors?|pop-?ups?|dialogs?|menus?|forms?|icons?|animations?|tooltips?|navigation|"
+    r"dropdowns?|sidebars?|inputs?|status codes?|requests?|the users?|visitors?)\b|"
+    r"按钮|点击|页面|列表|弹窗|界面|加载|表单|字段|光标|菜单|滚动",
+    re.IGNORECASE,
+)
 SECRET: Final = re.compile(r"\[(?:REDACTED|PRIVATE)[^\]\n]*\]", re.IGNORECASE)
 _CLAUSE: Final = re.compile(r"\s*(?:;|；|，|。|,\s+(?:and|but)\b|,|\band\b|\bbut\b|而且|并且)\s*")
 _MEANINGFUL: Final = 3  # words, or twice as many Chinese characters
@@ -147,6 +156,12 @@ def points_elsewhere(text: str) -> bool:
 def about_code(text: str) -> bool:
     """Say whether a statement is about pieces of code, which the repository itself shows."""
     return _CODE.search(text) is not None
+
+
+def about_product(text: str) -> bool:
+    """Say whether an order tells how the program is to behave, not how to work on it."""
+    told = re.sub(r"\bpull requests?\b", " ", text, flags=re.IGNORECASE)
+    return about_code(told) or _PRODUCT.search(told) is not None
 
 
 def split_reason(text: str, *, rule: bool) -> tuple[str, str]:

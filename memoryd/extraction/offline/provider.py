@@ -90,6 +90,7 @@ def stated(claim: Claim, *, at: float, zone: tzinfo = UTC) -> Statement:
         type=claim.type,
         corrects=claim.corrects,
         rule=claim.rule,
+        amends=claim.amends,
         day=dates.day(at, zone=zone),
     )
 

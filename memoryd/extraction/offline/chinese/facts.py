@@ -135,7 +135,8 @@ def now_is(text: str, correcting: bool) -> Claim | None:
         return None
     fact, reason = claims.split_reason(text, rule=False)
     return Claim(
-        type=MemoryType.PROJECT, fact=fact, sentence="", corrects=True, reason=reason,
+        type=MemoryType.PROJECT, fact=fact, sentence="", corrects=True,
+        amends=not known and len(subjects.topic(found["what"])) == 1, reason=reason,
     )  # fmt: skip
 
 
@@ -212,7 +213,7 @@ def decided(text: str, correcting: bool) -> Claim | None:
     found = _DECIDED.match(text)
     if not found or points(found["what"]) or claims.about_code(text):
         return None
-    if re.search(r"方案[一二三A-D\d]", found["what"]):
+    if re.search(r"方案[一二三A-D\d]|^先", found["what"]):
         return None
     fact, reason = claims.split_reason(text, rule=False)
     return Claim(

@@ -69,7 +69,7 @@ def always(text: str, _correcting: bool) -> Claim | None:
     else:
         found = _EVERY.match(text)
         stands = found is not None and not _PERSON.search(found["what"])
-    if not stands or points(text) or claims.about_code(text):
+    if not stands or points(text) or claims.about_product(text):
         return None
     return claims.rule(text)
 
@@ -79,7 +79,7 @@ def dont(text: str, _correcting: bool) -> Claim | None:
     found = _DONT.match(text)
     if not found or _ONCE.match(found["rule"]) or points(found["rule"]):
         return None
-    if not _SCOPE.search(found["rule"]) or claims.about_code(found["rule"]):
+    if not _SCOPE.search(found["rule"]) or claims.about_product(found["rule"]):
         return None
     return claims.rule(found["rule"])
 
@@ -87,11 +87,11 @@ def dont(text: str, _correcting: bool) -> Claim | None:
 def contrast(text: str, _correcting: bool) -> Claim | None:
     """Read "use X, not Y" in either order."""
     found = CONTRAST.match(text) or _TURNED.match(text)
-    if not found or points(text) or claims.about_code(text):
+    if not found or points(text) or claims.about_product(text):
         return None
     known = kinds.shared(found["new"], found["old"])
     ours = re.match(r"(?:.*?)(?:我们|团队|大家|统一|都)", text) is not None
-    if known is None and not ours and not re.match(r"[A-Za-z]", found["new"]):
+    if known is None and not ours:
         return None
     claim = claims.rule(text)
     return replace(claim, corrects=True, subject=(known,) if known else ())

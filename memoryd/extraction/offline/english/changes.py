@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from memoryd.extraction import kinds
+from memoryd.extraction import kinds, subjects
 from memoryd.extraction.dates import ENGLISH_DATE
 from memoryd.extraction.offline import claims
 from memoryd.extraction.offline.claims import Claim
@@ -168,5 +168,6 @@ def now_is(text: str, correcting: bool) -> Claim | None:
         return None
     fact, reason = claims.split_reason(text, rule=False)
     return Claim(
-        type=MemoryType.PROJECT, fact=fact, sentence="", corrects=True, reason=reason,
+        type=MemoryType.PROJECT, fact=fact, sentence="", corrects=True,
+        amends=not known and len(subjects.topic(found["what"])) == 1, reason=reason,
     )  # fmt: skip

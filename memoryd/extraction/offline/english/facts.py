@@ -41,8 +41,8 @@ _I_AM_NEW: Final = re.compile(
 )
 _MY: Final = re.compile(
     r"^my (?P<what>(?:role|job|job title|title|background|name|time ?zone|team|native language|"
-    r"first language|main language|pronouns|day job|expertise|position))(?P<rest> (?:is|"
-    r"are)\b.+)$",
+    r"first language|main language|pronouns|day job|expertise|position))"
+    r"(?P<rest> (?:is|are) (?!in\b|at\b|on the\b|not\b|too\b|wrong\b|missing\b).+)$",
     _I,
 )
 _I_DO: Final = re.compile(
@@ -106,6 +106,11 @@ _WHERE: Final = re.compile(
     rf"(?: (?:at|in|on|under|into|to|via|here:?))?:?|:) (?P<where>.+)$",
     _I,
 )
+_NEXT_MATTER: Final = re.compile(r",\s|\s(?:but|and then|so)\s|\s[—–-]\s")
+_OUT_OF_ORDER: Final = re.compile(
+    r"\b(?:broken|down|failing|wrong|missing|slow|empty|not|full of|showing|returning|returns)\b",
+    _I,
+)
 _PASSING: Final = re.compile(
     r"/(?:pull|pulls|merge_requests|commit|commits|blob|tree|issues|actions/runs|jobs|"
     r"compare)/[\w.-]+|[?&](?:token|key|sig)=",
@@ -131,7 +136,7 @@ def identity(text: str, correcting: bool) -> Claim | None:
     if (found := _I_AM.match(text)) and not claims.points_elsewhere(found["role"]):
         rest = found["rest"]
         if re.match(r"\s*(?:to|who can|that|,? (?:so|but)\b.*\?)", rest) or re.search(
-            r"\b(?:bit|fan|kind of|sort of|getting|trying|looking|having|stuck|confused)\b",
+            r"\b(?:bit|fan|heart|kind of|sort of|getting|trying|looking|having|stuck|confused)\b",
             found["role"],
             _I,
         ):
@@ -258,27 +263,13 @@ def reference(text: str, correcting: bool) -> Claim | None:
         return None
     if re.match(r"(?:these|those|this|that|it|some|a|an|there|many)\b", found["what"], _I):
         return None
-    if (
-        re.search(
-            r"\b(?:broken|down|failing|wrong|missing|slow|empty|not|full of|showing|returning|"
-            r"returns)\b",
-            found["where"],
-            _I,
-        )
-        and not correcting
-    ):
+    if _OUT_OF_ORDER.search(_NEXT_MATTER.split(found["where"])[0]) and not correcting:
         return None
-    url = re.search(r"https?://\S+", found["where"])
-    tail = found["where"][url.end() :] if url else ""
-    if re.match(
-        r"\s*,?\s*(?:please |and |then )*(?:read|look|check|open|implement|use it|fix|fetch|"
-        r"see|follow)\b",
-        tail,
-        _I,
-    ):
-        text = text[: found.start("where")] + found["where"][: url.end() if url else None].rstrip(
-            ",;"
-        )
+    # What follows the place is another matter, often an order of the moment.
+    for joint in _NEXT_MATTER.finditer(found["where"]):
+        if SITE.search(found["where"][: joint.start()]):
+            text = text[: found.start("where") + joint.start()]
+            break
     return Claim(type=MemoryType.REFERENCE, fact=text, sentence="", corrects=correcting)
 
 
@@ -289,6 +280,8 @@ def decided(text: str, correcting: bool) -> Claim | None:
         return None
     what = found["what"] or found["decision"] or found["rejected"]
     if claims.points_elsewhere(what) or claims.about_code(what) or OPTION.search(what):
+        return None
+    if re.search(r"\bfirst$|^to (?:start|begin|do|go|try|continue)\b", what, _I):
         return None
     body, reason = claims.split_reason(text, rule=False)
     return Claim(

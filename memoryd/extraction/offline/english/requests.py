@@ -38,6 +38,8 @@ ASK: Final = re.compile(
 )
 _NOT_FACT: Final = re.compile(
     r"^(?:when|how|what|why|where|who|which|whether|if|the (?:time|last|day|good)|last time|"
+    r"(?:this|these|it|they)\b(?! (?:project|repo|repository|codebase|team)\b)|"
+    r"the (?:users?|user's|visitor|selected|scroll|selection|state|previous|current)\b|"
     r"that time|back when|me\b|those|"
     r"this\.?$|that\.?$|it\.?$|them|anything|everything|nothing|correctly|right|rightly|"
     r"our (?:last|previous|earlier)|my (?:last|previous|earlier)|"

@@ -40,9 +40,9 @@ _WHEN_RULE: Final = re.compile(
     _I,
 )
 _HABIT: Final = re.compile(
-    r"^(?:whenever|every time|each time|any ?time|for (?:every|each))\b|\b(?:always|never)\b|"
-    r"^(?:before|after) (?:every|each|any|you commit|committing|pushing|merging|deploying|"
-    r"releasing)\b",
+    r"^(?:whenever|every time|each time|any ?time) (?:you|we)\b|\b(?:always|never)\b|"
+    r"^(?:before|after|for|on) (?:every|each|any) (?:new )?(?:commit|pr|pull request|release|"
+    r"feature|change|bug ?fix|fix|migration|deploy(?:ment)?|merge|push|refactoring)\b",
     _I,
 )
 _ALWAYS: Final = re.compile(
@@ -50,81 +50,22 @@ _ALWAYS: Final = re.compile(
     r"must) )?(?P<rule>(?:always|never)(?: ever| again)?\s+(?P<verb>[a-z]+(?:-[a-z]+)*)\b.*)$",
     _I,
 )
-_NO_ORDER: Final = frozenset(
-    [
-        "mind",
-        "the",
-        "a",
-        "an",
-        "been",
-        "being",
-        "knew",
-        "know",
-        "known",
-        "had",
-        "have",
-        "seen",
-        "heard",
-        "saw",
-        "thought",
-        "happens",
-        "happened",
-        "works",
-        "worked",
-        "fails",
-        "failed",
-        "did",
-        "does",
-        "is",
-        "are",
-        "was",
-        "were",
-        "in",
-        "on",
-        "at",
-        "from",
-        "there",
-        "here",
-        "this",
-        "that",
-        "these",
-        "those",
-        "same",
-        "good",
-        "fun",
-        "more",
-        "again",
-        "ever",
-        "when",
-        "if",
-        "because",
-        "sure",
-        "possible",
-        "enough",
-        "expected",
-        "gets",
-        "got",
-        "wanted",
-        "wondered",
-        "thinking",
-        "returns",
-        "throws",
-        "crashes",
-        "breaks",
-        "quite",
-        "really",
-        "better",
-        "has",
-        "seems",
-        "seemed",
-        "works",
-        "available",
-        "true",
-        "false",
-        "null",
-        "empty",
-    ]
-)
+# What a person does at work; what a program does ("always return …") is no rule of working.
+_WORK: Final = frozenset(
+    (
+        "add", "amend", "answer", "append", "approve", "ask", "assume", "avoid", "backport",
+        "branch", "build", "bump", "bypass", "change", "check", "cite", "commit", "confirm", "copy",
+        "create", "cut", "delete", "deploy", "disable", "document", "downgrade", "draft", "edit",
+        "ensure", "explain", "follow", "force-merge", "force-push", "forget", "format", "generate",
+        "give", "guess", "ignore", "include", "install", "invent", "keep", "leave", "link", "lint",
+        "make", "mention", "merge", "mix", "mock", "modify", "name", "open", "pin", "pipe",
+        "prefer", "publish", "pull", "push", "put", "quote", "read", "rebase", "rebuild",
+        "regenerate", "reindex", "release", "remove", "rename", "reply", "respond", "review",
+        "rewrite", "run", "ship", "sign", "skip", "speak", "squash", "squash-merge", "start",
+        "state", "stick", "suggest", "summarize", "summarise", "tag", "tell", "test", "touch",
+        "translate", "update", "upgrade", "use", "verify", "wait", "work", "wrap", "write",
+    )
+)  # fmt: skip
 _DONT: Final = re.compile(
     r"^(?:please |you (?:should|must) |we )?(?P<rule>(?:don'?t|do not|must not|mustn'?t|"
     r"shouldn'?t|should not)(?P<ever> ever| again)?\s+(?P<verb>[a-z]+)\b.*)$",
@@ -149,6 +90,9 @@ _SCOPE: Final = re.compile(
     r"to (?:main|master|production|prod|the main branch|the release branch)|on (?:main|master|"
     r"fridays|weekends|production|prod)|directly)\b",
     _I,
+)
+_IN_ONE_PLACE: Final = re.compile(
+    r"\b(?:in|for|on|with) the (?!(?:project|repo|repository|team|back ?end|front ?end)\b)", _I
 )
 _USE: Final = (
     r"(?:we (?:only |now |actually |all |always |are |do )*(?:use|using|run|run on|"
@@ -206,7 +150,7 @@ def when(text: str, _correcting: bool) -> Claim | None:
     found = _WHEN_RULE.match(text)
     if not found or not IMPERATIVE.match(found["order"]) or not _HABIT.search(text):
         return None
-    if claims.points_elsewhere(text) or claims.about_code(text):
+    if claims.points_elsewhere(text) or claims.about_product(text):
         return None
     return claims.rule(text)
 
@@ -214,7 +158,7 @@ def when(text: str, _correcting: bool) -> Claim | None:
 def always(text: str, _correcting: bool) -> Claim | None:
     """Read "always …", "never …"."""
     found = _ALWAYS.match(text)
-    if not found or found["verb"].lower() in _NO_ORDER or re.search(r"(?:ing|ed)$", found["verb"]):
+    if not found or found["verb"].lower() not in _WORK or claims.about_product(found["rule"]):
         return None
     if claims.points_elsewhere(found["rule"]):
         return None
@@ -235,7 +179,7 @@ def dont(text: str, _correcting: bool) -> Claim | None:
         _I,
     ):
         return None
-    if not _SCOPE.search(rule):
+    if not _SCOPE.search(rule) or claims.about_product(rule):
         return None
     return claims.rule(rule)
 
@@ -250,11 +194,9 @@ def contrast(text: str, _correcting: bool) -> Claim | None:
         return None
     new, old, tail = either["new"], either["old"], either["tail"]
     known = kinds.shared(new, old)
-    if known is None and (
-        claims.about_code(text)
-        or CODE_THING.search(f"{new} {old}")
-        or re.search(r"\b(?:in|for) the\b", tail, _I)
-    ):
+    if _IN_ONE_PLACE.search(tail):
+        return None
+    if known is None and (claims.about_product(text) or CODE_THING.search(f"{new} {old}")):
         return None
     ours = re.match(r"let'?s\b|let us\b", text, _I) is not None
     claim = claims.rule(text, kind=MemoryType.PROJECT if ours else MemoryType.FEEDBACK)
