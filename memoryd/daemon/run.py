@@ -74,6 +74,7 @@ class _Parts:
     library: MemoryLibrary
     index: TextIndex
     ingest: Ingest
+    shelves: Shelves
 
 
 class MemoryService:
@@ -145,6 +146,7 @@ class MemoryService:
             rng=self._rng,
         )
         self._settle(queue, journal, library)
+        shelves = Shelves(library, journal, told=self._told)
         index = TextIndex(self._paths.text_index, clock=self._clock)
         self._undo.append(("text index", lambda _: index.close()))
         ingest = Ingest(
@@ -155,6 +157,7 @@ class MemoryService:
             clock=self._clock,
             is_request=is_request,
             on_event=self._event,
+            on_memory=shelves.changed,
             settings=IngestSettings(
                 debounce_s=self._settings.extract.debounce_s,
                 deadline_s=self._settings.extract.deadline_s,
@@ -162,7 +165,7 @@ class MemoryService:
         )
         self._ingest = ingest
         ingest.baseline_if_new()
-        parts = _Parts(database, queue, journal, library, index, ingest)
+        parts = _Parts(database, queue, journal, library, index, ingest, shelves)
         self._serve(listener, parts)
         ingest.start()
         self._undo.append(("reader", ingest.stop))
@@ -214,6 +217,14 @@ class MemoryService:
         since = self._ingest.busy_since
         return since is None or now - since < STUCK_S * 10
 
+    def _told(self, directory: Path) -> bool:
+        """Whether the reader hears of every change in a memory directory."""
+        return (
+            self._ingest is not None
+            and self._ingest.watching
+            and directory.is_relative_to(os.path.abspath(self._paths.projects))  # noqa: PTH100 - resolve() would follow links
+        )
+
     def _open_database(self) -> Database:
         url = self._settings.database_url or sqlite_url(self._paths.database)
         ensure_current(url, backups=self._paths.state / "backups", clock=self._clock)
@@ -237,7 +248,7 @@ class MemoryService:
 
     def _serve(self, listener: Listener, parts: _Parts) -> None:
         places = Places(parts.database, self._clock, self._paths.home)
-        shelves = Shelves(parts.library, parts.journal)
+        shelves = parts.shelves
         waiting = Waiting(ingest=parts.ingest, queue=parts.queue, clock=self._clock)
         self._waiting = waiting
         recalling = Recalling(

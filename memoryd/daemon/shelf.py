@@ -1,14 +1,16 @@
 """The memories of projects, kept ready for recall while they are asked for.
 
-A shelf holds the last look at one directory and the ranker over it. Looking again costs a listing
-when nothing changed; only changed files are read and ranked anew. Few shelves are kept: the
-least recently used one is given up.
+A shelf holds the last look at one directory and the ranker over it. It is looked at again when the
+directory's own time changed (a file came, went, or was replaced) or the system told of a change (a
+file was written in place); where the system tells nothing, at every use. Only changed files are
+read and ranked anew. Few shelves are kept: the least recently used one is given up.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +34,7 @@ class Shelf:
         ranker: over exactly the memories of ``topics``.
         snapshot: the last look.
         topics: the memories that belong to the project, by name.
+        seen: device, inode and times of the directory just before the last look; ``None`` to look.
         lock: held while the shelf is used.
     """
 
@@ -39,6 +42,7 @@ class Shelf:
     ranker: Ranker = field(default_factory=lambda: Ranker(context=False))
     snapshot: Snapshot | None = None
     topics: dict[str, Topic] = field(default_factory=dict)
+    seen: tuple[int, ...] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -48,10 +52,14 @@ class Shelves:
     Args:
         library: the memory directories.
         journal: knows which project a memory is about, where two share a directory.
+        told: whether `changed` is called for every change below a directory.
     """
 
-    def __init__(self, library: MemoryLibrary, journal: SqlJournal) -> None:
+    def __init__(
+        self, library: MemoryLibrary, journal: SqlJournal, *, told: Callable[[Path], bool]
+    ) -> None:
         self._library = library
+        self._told = told
         self._journal = journal
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, Path], Shelf] = OrderedDict()
@@ -67,12 +75,24 @@ class Shelves:
                 self._kept.popitem(last=False)
         return shelf
 
+    def changed(self, directory: str | None) -> None:
+        """Note that something changed in a directory, or for ``None`` perhaps anywhere."""
+        with self._lock:
+            for shelf in self._kept.values():
+                if directory is None or str(shelf.store.directory) == directory:
+                    shelf.seen = None
+
     def refresh(self, shelf: Shelf) -> None:
-        """Look at the directory again; the caller holds the shelf's lock.
+        """Look at the directory again if need be; the caller holds the shelf's lock.
 
         Raises:
             MemorydError: the directory cannot be read.
         """
+        standing = _standing(shelf.store.directory)
+        if standing == shelf.seen and standing and self._told(shelf.store.directory):
+            return
+        # Set before the look: a change during it is noted after, and looked at next time.
+        shelf.seen = standing
         before = shelf.snapshot
         now = shelf.store.scan(before)
         if before is not None and dict(before.files) == dict(now.files):
@@ -110,3 +130,12 @@ class Shelves:
             for name, topic in now.topics.items()
             if origins.get(name, (store.project_root, ""))[0] == store.project_root
         }
+
+
+def _standing(directory: Path) -> tuple[int, ...] | None:
+    """Return what changes when a file comes, goes or is replaced; ``None`` without a directory."""
+    try:
+        found = directory.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns

@@ -62,3 +62,9 @@ def classify(relative: str) -> Transcript | None:
     ):
         return SubagentFile(parent=parts[1])
     return None
+
+
+def memory_directory_of(relative: str) -> str | None:
+    """Return the memory directory a path is in or is, as a path below the projects directory."""
+    parts = relative.split("/", 2)
+    return f"{parts[0]}/{parts[1]}" if len(parts) > 1 and parts[1] == "memory" else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from memoryd.clock import Clock
 from memoryd.db.engine import Database
 from memoryd.ingest.baseline import record_baseline
-from memoryd.ingest.classify import classify
+from memoryd.ingest.classify import classify, memory_directory_of
 from memoryd.ingest.follower import Follower
 from memoryd.ingest.pipeline import DatabaseUnavailable, Pipeline
 from memoryd.ingest.recorder import Recorder
@@ -75,6 +75,8 @@ class Ingest:
         clock: all instants.
         is_request: whether a prompt (redacted) asks in so many words to remember or forget.
         on_event: called in the reader's thread with the name of what happened and numbers.
+        on_memory: called with the path of a memory directory in which something may have changed,
+            or with ``None`` when any may have (events were lost). Must return at once.
         settings: times.
     """
 
@@ -88,12 +90,14 @@ class Ingest:
         clock: Clock,
         is_request: Callable[[str], bool],
         on_event: Callable[..., None] = lambda _name, **_facts: None,
+        on_memory: Callable[[str | None], None] = lambda _directory: None,
         settings: IngestSettings | None = None,
     ) -> None:
         self._settings = settings or IngestSettings()
         self._database = database
         self._clock = clock
         self._on_event = on_event
+        self._on_memory = on_memory
         self._root = str(Path(os.path.abspath(paths.projects)))  # noqa: PTH100 - resolves no links
         self._warnings = Warnings()
         self._stop = threading.Event()
@@ -174,6 +178,12 @@ class Ingest:
         return self._thread is not None and self._thread.is_alive()
 
     @property
+    def watching(self) -> bool:
+        """Whether the system tells of changes below the projects directory."""
+        watcher = self._watcher
+        return watcher is not None and watcher.alive()
+
+    @property
     def busy_since(self) -> float | None:
         """Monotonic instant at which the thread began what it is doing, ``None`` if it waits."""
         return self._busy_since
@@ -188,6 +198,16 @@ class Ingest:
         with self._lock:
             self._hints.add((relative, is_directory))
         self._wake.set()
+
+    def _hear(self, path: str, is_directory: bool) -> None:
+        directory = memory_directory_of(path[len(self._root) + 1 :])
+        if directory is not None:
+            self._on_memory(f"{self._root}/{directory}")
+        self.hint(path, is_directory)
+
+    def _overflow(self) -> None:
+        self._on_memory(None)
+        self.rescan()
 
     def notice_turn_end(self, session: str) -> None:
         """Say that the client reported the end of a turn or of the session ``session``."""
@@ -363,7 +383,7 @@ class Ingest:
             self._unwatch()
         if not os.path.isdir(self._root):  # noqa: PTH112 - paths are strings in this room
             return
-        watcher = Watcher(self._root, on_hint=self.hint, on_overflow=self.rescan)
+        watcher = Watcher(self._root, on_hint=self._hear, on_overflow=self._overflow)
         try:
             watcher.start()
         except OSError as error:

@@ -263,11 +263,14 @@ def test_other_prompts_are_no_requests(text: str) -> None:
     assert not is_request(text)
 
 
-@pytest.mark.parametrize("name", ["extraction_prompts.json", "extraction_prompts_unseen.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["extraction_prompts.json", "extraction_prompts_unseen.json", "extraction_prompts_fresh.json"],
+)
 def test_labelled_prompts_are_read_right(name: str) -> None:
-    """The first file was there while the rules were written; the second was written after them."""
+    """The first grew with the rules; the others were first scored unseen (help: extraction)."""
     rows = json.loads((HERE / name).read_text())
-    assert len(rows) >= 120
+    assert len(rows) > 70
     right = wrong = missed = 0
     for row in rows:
         wanted = [tuple(one) for one in row["expect"]]

@@ -56,7 +56,8 @@ Reading = Claim | Forget
 DEICTIC: Final = re.compile(
     r"\b(?:this|these|those|it|its|they|them|here|there|above|below|now|yet|currently|(?:for|"
     r"until) now|"
-    r"for the moment|at the moment|today|tonight|the (?:same|other|last|previous|next|first|"
+    r"for the moment|at the moment|today|tonight|the (?:same(?! (?:commit|pr|change|branch))|"
+    r"other|last|previous|next|first|"
     r"second|third|current|latter|former|new|old)|"
     r"that (?:one|file|function|class|test|line|bug|branch|method|thing|part|way|approach|case|"
     r"change|script|page|button|field|option)|"

@@ -63,6 +63,14 @@ _LEADS_PASTE: Final = re.compile(
     r"(?:输出|日志|报错|错误|如下|以下|下面|内容|原文|翻译|总结|评论|邮件|消息|说明|计划|方案|代码|写道|说|回复)",
     re.IGNORECASE,
 )
+_DICTATES: Final = re.compile(
+    r"(?:please |can you |could you |now |then )*(?:write|add|generate|create|draft|make|put|"
+    r"insert|"
+    r"print|reply|send|post|translate|summari[sz]e|explain|rephrase|rewrite|output|return|append|"
+    r"change|set|type|echo|title)\b(?!.*\b(?:memory|note)\b)[^:.]{0,60}:\s+\S|"
+    r"(?:请|帮我)*(?:写|翻译|生成|总结|回复|改写|添加)[^：:。]{0,20}[：:]\s*\S",
+    re.IGNORECASE,
+)
 _QUOTED: Final = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|«[^»\n]*»|《[^》\n]*》|`[^`\n]+`|"
     r"(?<![\w'’])'[^'\n]{2,}?'(?![\w'])|(?<![\w’])‘[^’\n]{2,}?’(?!\w)"
@@ -114,17 +122,14 @@ def sentences(text: str) -> list[Sentence]:
     lines = list(_own(text.split("\n")))
     if sum(len(line.text) for line in lines) > _LONG:
         return []
-    return [
-        Sentence(
-            text=piece,
-            masked=mask(piece),
-            asks=bool(_ASKING.search(piece[-4:])),
-            item=line.item,
-            under=line.under,
-        )
-        for line in _joined(lines)
-        for piece in _split(line.text)
-    ]
+    found: list[Sentence] = []
+    for line in _joined(lines):
+        for piece in _split(line.text):
+            if _DICTATES.match(piece):  # What follows is a text to be written, not a statement.
+                return found
+            asks = bool(_ASKING.search(piece[-4:]))
+            found.append(Sentence(piece, mask(piece), asks, line.item, line.under))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,8 +118,8 @@ CHINESE: Final = Language(
     said_before=_said_before,
     plain_cues=(identity, preference, contrast, switched, due, reference),
     cues=(
-        from_now_on, contrast, switched, due, always, dont, identity, preference, reference,
-        decided, now_is,
+        from_now_on, contrast, switched, decided, due, always, dont, identity, preference,
+        reference, now_is,
     ),
     classify=_classify,
 )  # fmt: skip

@@ -185,8 +185,10 @@ def preference(text: str, correcting: bool) -> Claim | None:
         or claims.about_code(what)
     ):
         return None
-    if conditional and re.match(
-        r"(?:not|implement|do|have|see|start|wait|skip|leave|go|fix|use)\b", what, _I
+    if (
+        conditional
+        and "always" not in text.lower()
+        and re.match(r"(?:not|implement|do|have|see|start|wait|skip|leave|go|fix|use)\b", what, _I)
     ):
         return None
     what, reason = claims.split_reason(what, rule=False)
@@ -231,6 +233,8 @@ def due(text: str, correcting: bool) -> Claim | None:
         found[0],
         _I,
     ):
+        return None
+    if re.search(r"\b(?:last|previous)\b", found["what"], _I):
         return None
     if re.search(r"\b(?:this|these|those|it)\b(?! (?:week|month|quarter|year))", found["what"], _I):
         return None

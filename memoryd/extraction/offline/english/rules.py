@@ -87,6 +87,7 @@ _SCOPE: Final = re.compile(
     r"docs|"
     r"documentation|code|production|prod|changelogs?|release notes|test names|variable names|"
     r"log messages|error messages|e-?mails)(?=$|[,.;\s](?!for now))|"
+    r"(?:to|from) (?:commits|commit messages|prs|pull requests|answers|responses)(?=$|[,.;\s])|"
     r"to (?:main|master|production|prod|the main branch|the release branch)|on (?:main|master|"
     r"fridays|weekends|production|prod)|directly)\b",
     _I,
