@@ -15,16 +15,19 @@ from memoryd.cli.jobs import jobs
 from memoryd.cli.memories import forget, list_, log, remember, show, undo
 from memoryd.cli.sessions import projects, search, sessions
 from memoryd.cli.shared import (
+    HELP,
     Group,
+    Seconds,
     all_projects_option,
     json_option,
+    limit_option,
     project_option,
     words_argument,
 )
 from memoryd.cli.tables import print_table
 
 
-@click.group(cls=Group, invoke_without_command=False)
+@click.group(cls=Group, context_settings=HELP)
 @click.version_option(__version__, prog_name="memoryctl")
 def memoryctl() -> None:
     """Ask and direct memoryd, the long-term memory of your terminal agents.
@@ -37,7 +40,7 @@ def memoryctl() -> None:
 @words_argument("query")
 @project_option
 @all_projects_option
-@click.option("--limit", type=click.IntRange(1, quick.MAX_LIMIT), help="At most this many.")
+@limit_option(None, most=quick.MAX_LIMIT)
 @click.option("--offline", is_flag=True, help="Choose without a model.")
 @json_option
 def recall(**keywords: Any) -> int:
@@ -63,13 +66,14 @@ def status(**keywords: Any) -> int:
     return statuses.status(**keywords)
 
 
-@memoryctl.command()
+@memoryctl.command(short_help="Wait until everything written so far is handled.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, quick.MAX_TIMEOUT_S),
-    default=60.0,
+    type=Seconds(0, quick.MAX_TIMEOUT_S),
+    metavar="S",
+    default=60,
     show_default=True,
-    help="Seconds.",
+    help="Give up after S seconds.",
 )
 def wait(**keywords: Any) -> int:
     """Wait until everything written so far is read, indexed and learned from.
@@ -108,6 +112,7 @@ def help_(topic: str | None) -> int:
     """
     if topic is None:
         print_table(("TOPIC", "ABOUT"), list(topics.topics().items()), "no documentation found")
+        print("\nmemoryctl help TOPIC shows one; memoryctl --help lists the commands.")
     else:
         topics.show(topics.page(topic))
     return 0

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
 
 from memoryd.cli.output import line, print_json
 from memoryd.cli.places import project_params
-from memoryd.cli.shared import Group, filter_option, json_option, limit_option, yes_option
+from memoryd.cli.shared import (
+    Group,
+    filter_option,
+    id_argument,
+    json_option,
+    limit_option,
+    unasked_option,
+)
 from memoryd.cli.tables import print_table
 from memoryd.client import Client
 from memoryd.protocol import MethodName
 
-_LINE = 200
+_LINE = 2000
 _STATES = ("queued", "running", "done", "dead", "cancelled")
 
 
@@ -49,17 +57,17 @@ def list_jobs(state: str | None, project: str | None, limit: int, *, as_json: bo
             job["state"],
             job["attempt"],
             job["run_at"],
-            job["key"],
+            job["project"] or "-",
             job["error"],
         )
         for job in answer
     ]
-    print_table(("ID", "KIND", "STATE", "TRY", "DUE", "KEY", "ERROR"), rows, "no jobs")
+    print_table(("ID", "KIND", "STATE", "TRY", "DUE", "PROJECT", "ERROR"), rows, "no jobs")
     return 0
 
 
 @jobs.command("show")
-@click.argument("id_", metavar="ID", type=click.IntRange(1))
+@id_argument
 @json_option
 def show_job(id_: int, *, as_json: bool) -> int:
     """Show everything about the job ID.
@@ -72,12 +80,12 @@ def show_job(id_: int, *, as_json: bool) -> int:
         print_json(answer)
     else:
         for name, value in answer.items():
-            print(f"{line(name, 40):<16} {line('-' if value is None else str(value), _LINE)}")
+            print(f"{line(name, 40):<16} {line(_plain(value), _LINE)}")
     return 0
 
 
 @jobs.command()
-@click.argument("id_", metavar="ID", type=click.IntRange(1))
+@id_argument
 @json_option
 def why(id_: int, *, as_json: bool) -> int:
     """Explain why the job ID is not running now.
@@ -94,31 +102,40 @@ def why(id_: int, *, as_json: bool) -> int:
 
 
 @jobs.command()
-@click.argument("id_", metavar="ID", type=click.IntRange(1))
-@yes_option
+@id_argument
+@unasked_option
 def retry(id_: int, **_: Any) -> int:
     """Queue the dead or cancelled job ID again.
 
     Examples:
       memoryctl jobs retry 12
     """
-    answer = _ask(MethodName.JOBS_RETRY, id_)
-    print(f"job {answer['id']} is {line(answer['state'], 20)}")
+    _print_change(_ask(MethodName.JOBS_RETRY, id_))
     return 0
 
 
 @jobs.command()
-@click.argument("id_", metavar="ID", type=click.IntRange(1))
-@yes_option
+@id_argument
+@unasked_option
 def cancel(id_: int, **_: Any) -> int:
     """Cancel the job ID; one that runs ends at its next step.
 
     Examples:
       memoryctl jobs cancel 12
     """
-    answer = _ask(MethodName.JOBS_CANCEL, id_)
-    print(f"job {answer['id']} is {line(answer['state'], 20)}")
+    _print_change(_ask(MethodName.JOBS_CANCEL, id_))
     return 0
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _print_change(answer: dict[str, Any]) -> None:
+    unchanged = "" if answer["changed"] else "nothing changed: "
+    print(f"{unchanged}job {answer['id']} is {line(answer['state'], 20)}")
 
 
 def _ask(method: MethodName, id_: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import sys
 
 from memoryd.cli import quick
 from memoryd.cli.output import print_error
+from memoryd.cli.places import utf8
 from memoryd.errors import MemorydError, ServiceNotRunning
 
 # What only annotations need is not imported: ``typing`` alone would cost a cold client 4 ms.
@@ -23,7 +24,7 @@ INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments = [utf8(argument) for argument in (sys.argv[1:] if argv is None else argv)]
     _print_anything()
     try:
         parsed = quick.parse(arguments)

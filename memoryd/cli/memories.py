@@ -7,14 +7,16 @@ from typing import Any
 import click
 
 from memoryd.cli.output import age, line, print_json
-from memoryd.cli.places import project_params
+from memoryd.cli.places import is_directory, project_params
 from memoryd.cli.shared import (
     Command,
     all_projects_option,
     confirm,
+    id_argument,
     json_option,
     limit_option,
     project_option,
+    unasked_option,
     words_argument,
     yes_option,
 )
@@ -25,20 +27,29 @@ from memoryd.protocol import MethodName
 from memoryd.text import for_terminal
 
 _LINE = 160
+_VERBS = {"create": "created", "update": "updated", "delete": "removed"}
 
 
 @click.command(cls=Command)
 @words_argument("text")
-@click.option("--type", "type_", type=click.Choice([kind.value for kind in MemoryType]))
+@click.option(
+    "--type",
+    "type_",
+    type=click.Choice([kind.value for kind in MemoryType]),
+    help="Its kind (default: memoryd decides; see: memoryctl help memory).",
+)
 @project_option
-@yes_option
+@unasked_option
 def remember(text: str, type_: str | None, project: str | None, **_: Any) -> int:
     """Keep TEXT as a memory of the project.
 
     Examples:
       memoryctl remember We deploy on Tuesdays, never on Fridays
+      memoryctl remember --project ~/src/shop "Staging listens on port 6544"
       memoryctl remember --type feedback "Use pytest, not unittest"
     """
+    if project is not None and not is_directory(project):
+        raise click.BadParameter(f"there is no directory {project!r}", param_hint="'--project'")
     params = project_params(project)
     if type_ is not None:
         params["type"] = type_
@@ -51,19 +62,22 @@ def remember(text: str, type_: str | None, project: str | None, **_: Any) -> int
 @click.command(cls=Command)
 @words_argument("query")
 @project_option
-@yes_option
+@unasked_option
 def forget(query: str, project: str | None, **_: Any) -> int:
     """Remove the one memory that QUERY names or clearly means.
 
     When several fit, they are listed, nothing is removed, and the exit code is 1.
 
     Examples:
-      memoryctl forget deploy-day
+      memoryctl forget deploy-tuesdays-fridays
       memoryctl forget "the staging server"
     """
     with Client() as client:
         answer = client.forget(query, **project_params(project))
-    if not answer["changed"] and answer["matches"]:
+    if not answer["changed"] and not answer["matches"]:
+        print(f"{line(answer['reason'], _LINE)}; memoryctl list shows what there is")
+        return 0
+    if not answer["changed"]:
         click.echo("several memories fit; name one of them:", err=True)
         rows = [(match["name"], match["description"]) for match in answer["matches"]]
         print_table(("NAME", "DESCRIPTION"), rows, "")
@@ -83,8 +97,9 @@ def list_(project: str | None, *, all_projects: bool, as_json: bool) -> int:
       memoryctl list
       memoryctl list --all-projects --json | jq length
     """
+    params = project_params(project, all_projects=all_projects)
     with Client() as client:
-        answer = client.call(MethodName.LIST, project_params(project, all_projects=all_projects))
+        answer = client.call(MethodName.LIST, params)
     if as_json:
         print_json(answer)
         return 0
@@ -103,7 +118,7 @@ def list_(project: str | None, *, all_projects: bool, as_json: bool) -> int:
         headings.insert(4, "PROJECT")
         for row, memory in zip(rows, answer, strict=True):
             row.insert(4, memory["project"])
-    print_table(headings, rows, "no memories yet")
+    print_table(headings, rows, f"no memories yet{_place(params)}")
     return 0
 
 
@@ -116,8 +131,8 @@ def show(name: str, project: str | None, *, why: bool, as_json: bool) -> int:
     """Show the memory NAME.
 
     Examples:
-      memoryctl show deploy-day
-      memoryctl show deploy-day --why
+      memoryctl show deploy-tuesdays-fridays
+      memoryctl show deploy-tuesdays-fridays --why
     """
     with Client() as client:
         answer = client.call(MethodName.SHOW, {"name": name, "why": why, **project_params(project)})
@@ -142,7 +157,7 @@ def show(name: str, project: str | None, *, why: bool, as_json: bool) -> int:
 @click.command(cls=Command)
 @project_option
 @all_projects_option
-@limit_option(20)
+@limit_option(20, most=1000)
 @json_option
 def log(project: str | None, limit: int, *, all_projects: bool, as_json: bool) -> int:
     """List the changes of memories, newest first.
@@ -168,12 +183,16 @@ def log(project: str | None, limit: int, *, all_projects: bool, as_json: bool) -
         )
         for entry in answer
     ]
-    print_table(("ID", "WHEN", "BY", "CHANGE", "NAME", "REASON"), rows, "nothing changed yet")
+    print_table(
+        ("ID", "WHEN", "BY", "CHANGE", "NAME", "REASON"),
+        rows,
+        f"nothing changed yet{_place(params)}",
+    )
     return 0
 
 
 @click.command(cls=Command)
-@click.argument("id_", metavar="ID", type=click.IntRange(1))
+@id_argument
 @yes_option
 def undo(id_: int, *, yes: bool) -> int:
     """Take back the change ID (see: memoryctl log).
@@ -181,6 +200,7 @@ def undo(id_: int, *, yes: bool) -> int:
     The memory becomes what it was before that change, unless it was changed again since.
 
     Examples:
+      memoryctl undo 17
       memoryctl undo 17 --yes
     """
     confirm(f"take back change {id_}?", yes=yes)
@@ -190,10 +210,16 @@ def undo(id_: int, *, yes: bool) -> int:
     return 0
 
 
+def _place(params: dict[str, Any]) -> str:
+    """Return which project was looked at; a mistyped one shows here."""
+    place = params.get("project") or params.get("cwd")
+    return "" if place is None else f" in the project of {line(place, 400)}"
+
+
 def _print_changes(answer: dict[str, Any]) -> None:
-    journal = f" (change {answer['journal_id']})" if answer.get("journal_id") else ""
     for change in answer["changed"]:
-        print(f"{line(change['action'], 20)}: {line(change['name'], 80)}{journal}")
+        verb = _VERBS.get(change["action"]) or line(change["action"], 20)
+        print(f"{verb} {line(change['name'], 80)}  (change {change['journal_id']})")
     if not answer["changed"]:
         print(line(answer.get("reason") or "nothing changed", _LINE))
     for warning in answer.get("warnings", ()):

@@ -23,7 +23,7 @@ def print_json(value: Any) -> None:
 
 def print_error(program: str, message: str, hint: str = "") -> None:
     """Print one line on standard error."""
-    text = f"{program}: {message}" + (f"; {hint}" if hint else "")
+    text = f"{program}: {message.rstrip('.')}" + (f"; {hint}" if hint else "")
     print(line(text, _ERROR), file=sys.stderr)
 
 
@@ -39,8 +39,13 @@ def age(days: float) -> str:
             count = int(days / divisor)
             if count < 1:
                 return "today"
-            return f"{count} {unit}" + ("s" if count > 1 else "")
+            return counted(count, unit)
     return f"{int(days / 365.25)} years"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 project``, ``2,000 projects``."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def size(count: int) -> str:

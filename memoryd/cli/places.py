@@ -22,9 +22,24 @@ def project_params(
             directory.
     """
     if project is not None:
-        return {"project": os.path.abspath(os.path.expanduser(project))}  # noqa: PTH100, PTH111 - pathlib costs a cold client 8 ms
+        return {"project": os.path.normpath(os.path.join(_here(), os.path.expanduser(project)))}  # noqa: PTH111, PTH118 - pathlib costs a cold client 8 ms
     if all_projects:
         return {"all_projects": True}
     if everywhere:
         return {}
-    return {"cwd": os.getcwd()}  # noqa: PTH109 - as above
+    return {"cwd": _here()}
+
+
+def is_directory(project: str) -> bool:
+    """Tell whether ``--project`` names a directory that is there."""
+    return os.path.isdir(os.path.expanduser(project).encode("utf-8", "surrogateescape"))  # noqa: PTH111, PTH112 - as above
+
+
+def utf8(argument: str) -> str:
+    """Return an argument with its bytes read as UTF-8 where the locale could not read them."""
+    return argument.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+
+
+def _here() -> str:
+    # As the service names it, whatever the locale of this process.
+    return os.getcwdb().decode("utf-8", "surrogateescape")  # noqa: PTH109 - as above

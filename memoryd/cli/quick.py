@@ -63,10 +63,11 @@ def parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
         words, found = _split(iter(arguments[1:]), options, flags)
     except (ValueError, KeyError, StopIteration):
         return None
-    if bool(words) != takes_words:
+    query = " ".join(words)
+    if bool(words) != takes_words or (takes_words and not query.strip()):
         return None
     if takes_words:
-        found["query"] = " ".join(words)
+        found["query"] = query
     return arguments[0], found
 
 

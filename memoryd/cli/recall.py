@@ -56,7 +56,7 @@ def _memory(number: int, memory: dict[str, Any]) -> list[str]:
         f"{number}. {line(memory['name'], 80)}  ({line(', '.join(facts), _LINE)})",
         f"   {line(memory['description'], _LINE)}",
     ]
-    lines += [f"   | {row}" for row in for_terminal(memory["text"]).splitlines()]
+    lines += [f"   | {row}".rstrip() for row in for_terminal(memory["text"]).splitlines()]
     lines += [f"   ! no longer holds: {_claim(claim)}" for claim in memory["stale"]]
     lines.append(f"   {line(memory['path'], 400)}")
     return lines

@@ -12,12 +12,12 @@ from memoryd import __version__
 from memoryd.cli import status as statuses
 from memoryd.cli.main import FAILED, INTERRUPTED, NOT_RUNNING
 from memoryd.cli.output import print_error
-from memoryd.cli.shared import Group, json_option
+from memoryd.cli.shared import HELP, Group, json_option
 from memoryd.errors import MemorydError, ServiceNotRunning
 from memoryd.paths import Paths
 
 
-@click.group(cls=Group)
+@click.group(cls=Group, context_settings=HELP)
 @click.version_option(__version__, prog_name="memoryd")
 def memoryd() -> None:
     """Run the service that keeps the memories.
@@ -83,7 +83,7 @@ def status(*, as_json: bool) -> int:
     return statuses.status(as_json=as_json)
 
 
-@memoryd.command()
+@memoryd.command(short_help="Let the service read its settings again.")
 def reload() -> int:
     """Let the service read its settings again; its log says what came of it.
 

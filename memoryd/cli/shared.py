@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+HELP = {"help_option_names": ["-h", "--help"]}
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 project_option = click.option(
@@ -18,26 +20,44 @@ project_option = click.option(
 filter_option = click.option("--project", metavar="DIR", help="Only this project (default: all).")
 all_projects_option = click.option("--all-projects", is_flag=True, help="All projects.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+unasked_option = click.option("--yes", is_flag=True, help="Accepted; this never asks.")
+
+
+class Number(click.IntRange):
+    """A whole number in bounds, named so in messages."""
+
+    name = "whole number"
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds in bounds, named so in messages."""
+
+    name = "number of seconds"
+
+
+id_argument = click.argument("id_", metavar="ID", type=Number(1))
 
 
 def words_argument(name: str) -> Callable[[F], F]:
-    """Return an argument of one or more words, joined by spaces."""
-    return click.argument(
-        name,
-        nargs=-1,
-        required=True,
-        metavar=name.upper(),
-        callback=lambda _ctx, _param, words: " ".join(words),
-    )
+    """Return an argument of one or more words, joined by spaces; blank is wrong usage."""
+    return click.argument(name, nargs=-1, required=True, metavar=name.upper(), callback=_joined)
 
 
-def limit_option(default: int) -> Callable[[F], F]:
+def _joined(_: click.Context, parameter: click.Parameter, words: Sequence[str]) -> str:
+    text = " ".join(words)
+    if not text.strip():
+        raise click.BadParameter("is empty", param=parameter)
+    return text
+
+
+def limit_option(default: int | None, *, most: int = 10_000) -> Callable[[F], F]:
     """Return ``--limit`` with a default."""
     return click.option(
         "--limit",
-        type=click.IntRange(1, 10_000),
+        type=Number(1, most),
+        metavar="N",
         default=default,
-        show_default=True,
+        show_default=default is not None,
         help="At most this many.",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from memoryd.cli.output import duration, line, print_json, size
+from memoryd.cli.output import counted, duration, line, print_json, size
 from memoryd.client import Client
 
 # What only annotations need is not imported: ``typing`` alone would cost a cold client 4 ms.
@@ -44,7 +44,7 @@ def render(answer: dict[str, Any]) -> str:
         ("memoryd", f"{answer['version']}, pid {answer['pid']}, up {duration(answer['uptime_s'])}"),
         ("provider", str(answer["provider"])),
         ("socket", str(answer["socket"])),
-        ("knows", _counts(answer, ("memories", "sessions", "projects"))),
+        ("knows", _knows(answer)),
         ("jobs", _counts(jobs, jobs)),
         ("read", f"{size(ingest['bytes'])}, {_counts(ingest, ('records', 'skipped', 'oversize'))}"),
         ("to read", f"{size(ingest['lag_bytes'])}, unfinished {size(ingest['pending_bytes'])}"),
@@ -60,6 +60,12 @@ def render(answer: dict[str, Any]) -> str:
 
 def _counts(values: Mapping[str, int], names: Iterable[str]) -> str:
     return ", ".join(f"{values[name]:,} {name}" for name in names)
+
+
+def _knows(answer: Mapping[str, int]) -> str:
+    memories = "1 memory" if answer["memories"] == 1 else f"{answer['memories']:,} memories"
+    others = (counted(answer[f"{noun}s"], noun) for noun in ("session", "project"))
+    return ", ".join((memories, *others))
 
 
 def _budget(budget: dict[str, Any]) -> str:

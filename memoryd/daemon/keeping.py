@@ -13,7 +13,7 @@ from memoryd.daemon.shelf import Shelves
 from memoryd.errors import MemorydError, NotFound
 from memoryd.extraction.operations import MemoryType, Operation
 from memoryd.extraction.remember import Ambiguous, Match, Nothing, forget, from_statement
-from memoryd.jobs.applying import change_of, existing, graves
+from memoryd.jobs.applying import change_of, distinct, existing, graves, own
 from memoryd.memory.changes import AppliedGroup, Remove
 from memoryd.memory.journal import Entry
 from memoryd.memory.library import MemoryLibrary
@@ -22,6 +22,7 @@ from memoryd.memory.topic import Topic
 from memoryd.protocol import instant
 from memoryd.recall.claims import age_days
 from memoryd.redaction import clean
+from memoryd.redaction.values import MARK
 from memoryd.stores.journal import SqlJournal
 
 ACTOR = "person"
@@ -61,31 +62,32 @@ class Keeping:
         """Keep a statement as a memory of the project."""
         text = clean(call.params.text("text"))
         kind = call.params.choice("type", [member.value for member in MemoryType])
-        store = self._store(call)
+        store = self._store(self._places.made(call.params))
         seen = store.record_external()
         operations = from_statement(
             text,
             type=None if kind is None else MemoryType(kind),
-            memories=tuple(existing(topic) for topic in seen.newest()),
+            memories=tuple(existing(topic) for topic in own(self._journal, store, seen).values()),
             at=self._clock.now(),
             session=SESSION,
             uuid=f"command-{uuid4()}",
         )
         if not operations:
             return _changed(None, reason=_nothing_kept(text))
+        operations = distinct(operations, set(seen.topics) | seen.unreadable)
         group = store.apply([change_of(op) for op in operations], based_on=seen, actor=ACTOR)
         return _answer(group, reason=_same(operations, group))
 
     def forget(self, call: Call) -> dict[str, Any]:
         """Remove the one memory that is meant; several are listed, none removed."""
         query = call.params.text("query", None) or call.params.text("name")
-        store = self._store(call)
+        store = self._store(self._places.root(call.params))
         seen = store.record_external()
-        own = self._shelves.topics(store.project_root)
-        found = forget(query, tuple(existing(topic) for topic in own.values()))
+        kept = own(self._journal, store, seen)
+        found = forget(query, tuple(existing(topic) for topic in kept.values()))
         match found:
             case Match():
-                topic = seen.topics[found.name]
+                topic = kept[found.name]
                 self._journal.bury(
                     store.project_root,
                     graves(self._journal, store, topic, at=self._clock.now()),
@@ -94,7 +96,7 @@ class Keeping:
                 return _answer(store.apply([change], based_on=seen, actor=ACTOR)) | {"matches": []}
             case Ambiguous():
                 matches = [
-                    {"name": name, "description": clean(own[name].description)}
+                    {"name": name, "description": clean(kept[name].description)}
                     for name in found.names
                 ]
                 return _changed(None, reason="several memories fit") | {"matches": matches}
@@ -164,8 +166,7 @@ class Keeping:
         store = self._library.store(entry.project_root)
         return _answer(store.undo(number, actor=ACTOR))
 
-    def _store(self, call: Call) -> MemoryStore:
-        root = self._places.root(call.params)
+    def _store(self, root: str) -> MemoryStore:
         forbidden = self._library.may_write(root)
         if forbidden is not None:
             raise MemorydError(
@@ -226,4 +227,6 @@ def _same(operations: list[Operation], group: AppliedGroup) -> str:
 def _nothing_kept(text: str) -> str:
     if not text.strip():
         return "nothing is left without the private passages"
+    if MARK in text:
+        return "nothing is kept of a sentence with a secret, unless the rest says something"
     return "that is known already, or holds no statement to keep"

@@ -8,7 +8,7 @@ from memoryd.clock import Clock
 from memoryd.daemon.params import Params
 from memoryd.db.engine import Database
 from memoryd.stores.overview import list_projects
-from memoryd.stores.projects import Project, find_project, project_for
+from memoryd.stores.projects import find_project, project_for, root_of
 
 
 class Places:
@@ -26,11 +26,22 @@ class Places:
         self._default = default
 
     def root(self, params: Params) -> str:
-        """Return the root of the project that ``project`` or ``cwd`` names."""
-        directory = str(params.directory("project", "cwd") or self._default)
+        """Return the root of the project that ``project`` or ``cwd`` names.
+
+        Asking about a directory does not make it a project.
+        """
+        with self._database.read() as connection:
+            return root_of(connection, self._directory(params))
+
+    def made(self, params: Params) -> str:
+        """Return the root, of a project that is remembered from now on if it was not."""
+        directory = self._directory(params)
         with self._database.read() as connection:
             known = find_project(connection, directory)
-        return known.root if known is not None else self._new(directory).root
+        if known is not None:
+            return known.root
+        with self._database.write() as connection:
+            return project_for(connection, directory, now=self._clock.now()).root
 
     def filter(self, params: Params) -> str | None:
         """Return the root of the project to narrow to, ``None`` for all."""
@@ -43,6 +54,5 @@ class Places:
         with self._database.read() as connection:
             return [project.root for project in list_projects(connection)]
 
-    def _new(self, directory: str) -> Project:
-        with self._database.write() as connection:
-            return project_for(connection, directory, now=self._clock.now())
+    def _directory(self, params: Params) -> str:
+        return str(params.directory("project", "cwd") or self._default)

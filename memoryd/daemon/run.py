@@ -234,7 +234,7 @@ class MemoryService:
 
     def _settle(self, queue: Queue, journal: SqlJournal, library: MemoryLibrary) -> None:
         """Finish or give up what a service that died left behind."""
-        rescued = queue.rescue_from(is_dead)
+        rescued = queue.rescue_from(is_dead) + queue.rescue(self._clock.now())
         if rescued:
             self._event("rescued", jobs=rescued)
         for root in sorted({intent.project_root for intent in journal.intents()}):
@@ -249,7 +249,12 @@ class MemoryService:
     def _serve(self, listener: Listener, parts: _Parts) -> None:
         places = Places(parts.database, self._clock, self._paths.home)
         shelves = parts.shelves
-        waiting = Waiting(ingest=parts.ingest, queue=parts.queue, clock=self._clock)
+        waiting = Waiting(
+            ingest=parts.ingest,
+            queue=parts.queue,
+            database=parts.database,
+            clock=self._clock,
+        )
         self._waiting = waiting
         recalling = Recalling(
             shelves=shelves,

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memoryd.errors import MemorydError
+from memoryd.jobs.applying import own
 from memoryd.memory.library import MemoryLibrary
 from memoryd.memory.snapshot import Snapshot
 from memoryd.memory.store import MemoryStore
@@ -98,7 +99,7 @@ class Shelves:
         if before is not None and dict(before.files) == dict(now.files):
             shelf.snapshot = now
             return
-        topics = self._own(shelf.store, now)
+        topics = own(self._journal, shelf.store, now)
         for name in shelf.topics.keys() - topics.keys():
             shelf.ranker.remove(name)
         for name, topic in topics.items():
@@ -113,7 +114,7 @@ class Shelves:
             MemorydError: the directory cannot be read.
         """
         store = self._library.store(root)
-        return self._own(store, store.scan())
+        return own(self._journal, store, store.scan())
 
     def count(self, root: str) -> int:
         """Return how many memories a project has; a directory that cannot be read has none."""
@@ -121,15 +122,6 @@ class Shelves:
             return len(self.topics(root))
         except MemorydError:
             return 0
-
-    def _own(self, store: MemoryStore, now: Snapshot) -> dict[str, Topic]:
-        """Return the memories of a directory that are not about another project."""
-        origins = self._journal.origins(str(store.directory))
-        return {
-            name: topic
-            for name, topic in now.topics.items()
-            if origins.get(name, (store.project_root, ""))[0] == store.project_root
-        }
 
 
 def _standing(directory: Path) -> tuple[int, ...] | None:

@@ -69,6 +69,9 @@ def absolute(text: str, at: float, *, zone: tzinfo = UTC) -> str:
         return f"on {said}" if alone else said
 
     def chinese(found: re.Match[str]) -> str:
+        before = text[max(0, found.start() - _DATE_LENGTH) : found.start()]
+        if (_HAN_ENDED if found[0] in _HAN_ENDS else _HAN_DATED).search(before):
+            return found[0]
         return _chinese(found[0], today) or found[0]
 
     text = _ENGLISH.sub(english, text)
@@ -88,7 +91,14 @@ _PREPOSITION: Final = re.compile(
     r"than))\s*$",
     re.IGNORECASE,
 )
-_ENGLISH: Final = re.compile(rf"(?<![\w/.-]){ENGLISH_DATE}(?![\w/-])", re.IGNORECASE)
+# What already stands with its date is not dated again: "2026-12-04 (Friday)", "2026-12 月底".
+_ENGLISH: Final = re.compile(
+    rf"(?<![\w/.-])(?<!\d{{4}}-\d\d-\d\d \(){ENGLISH_DATE}(?![\w/-])(?! of \d{{4}}-)",
+    re.IGNORECASE,
+)
+_DATE_LENGTH: Final = len("2026-12-04（")
+_HAN_DATED: Final = re.compile(r"\d{4}-\d\d-\d\d（\Z", re.ASCII)
+_HAN_ENDED: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d|-Q\d)? ?\Z", re.ASCII)
 _CHINESE: Final = re.compile(CHINESE_DATE)
 
 

@@ -113,6 +113,7 @@ class ExistingMemory:
         modified: seconds since 1970 UTC (mtime of the file).
         source: the least trusted source it stands on; files by a person or the client count as
             a person's.
+        title: as the index shows it; empty for one made from the name.
     """
 
     name: str
@@ -121,6 +122,7 @@ class ExistingMemory:
     body: str
     modified: float
     source: Source = Source.HUMAN
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,7 +119,8 @@ def kebab(chosen: tuple[str, ...], *, statement: str = "", prefix: str = "") -> 
 
 def title(name: str) -> str:
     """Return a title for a memory's name."""
-    spaced = re.sub(r"[-_]+", " ", name).strip()
+    spaced = re.sub(r"(?<=\b\d)-(?=\d{1,3}\b)", ".", name)  # A version: release-2-4.
+    spaced = re.sub(r"[-_]+", " ", spaced).strip()
     return (spaced[:1].upper() + spaced[1:])[:60] or name[:60]
 
 

@@ -162,7 +162,7 @@ class Workbench:
                 found.append(
                     Update(
                         name=topic.name,
-                        title=subjects.title(topic.name),
+                        title=topic.existing.title or subjects.title(topic.name),
                         description=topic.description or topics.describe(topic.body),
                         body=topic.body,
                         evidence=tuple(topic.evidence),

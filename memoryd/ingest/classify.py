@@ -39,6 +39,15 @@ class SubagentFile:
 Transcript = SessionFile | SubagentFile
 
 
+def is_utf8(name: str) -> bool:
+    """Return whether a name of the file system is text: no database keeps any other."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def classify(relative: str) -> Transcript | None:
     """Return what the file at ``relative`` is; ``None`` if it is no transcript.
 
@@ -47,6 +56,8 @@ def classify(relative: str) -> Transcript | None:
     """
     parts = PurePosixPath(relative).parts
     if len(parts) < _IN_PROJECT or not parts[-1].endswith(SUFFIX) or ".." in parts:
+        return None
+    if not is_utf8(relative):
         return None
     name = parts[-1]
     if len(parts) == _IN_PROJECT:

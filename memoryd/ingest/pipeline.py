@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
 from memoryd.clock import Clock
 from memoryd.db.engine import Database
@@ -15,10 +15,18 @@ from memoryd.errors import DatabaseBusy
 from memoryd.ingest.classify import classify
 from memoryd.ingest.cursor import signed
 from memoryd.ingest.follower import Follower
+from memoryd.ingest.known import look_up
 from memoryd.ingest.reader import PORTION_BYTES, Portion, Source, Unopened, moved_from, portions
 from memoryd.ingest.recorder import Recorded, Recorder
 from memoryd.ingest.scanner import Scan, Scanner
-from memoryd.ingest.status import Counters, Warnings, unreadable_directory, unreadable_file
+from memoryd.ingest.status import (
+    Counters,
+    Warnings,
+    refused_file,
+    tell_of_scan,
+    unreadable_file,
+    unwritable_database,
+)
 from memoryd.ingest.tails import Tails
 from memoryd.stores import transcripts, turns
 from memoryd.stores.transcripts import File, Totals
@@ -128,7 +136,7 @@ class Pipeline:
             DatabaseUnavailable: a commit failed.
         """
         scan = self._scanner.scan_below(below) if below else self._scanner.scan()
-        self._report(scan, whole=not below)
+        tell_of_scan(self._warnings, self._root, scan, whole=not below)
         self.read(scan.changed)
         gone = [path for path in scan.missing if not os.path.lexists(f"{self._root}/{path}")]
         self._missing(gone)
@@ -163,10 +171,14 @@ class Pipeline:
                     started = self._commit(batch, started)
                     batch, size = [], 0
             self._commit(batch, started)
+        except (IntegrityError, DataError) as error:
+            self._one_by_one(ordered, error, take_tails=take_tails)
         except (DatabaseBusy, DBAPIError) as error:
             for relative in ordered:
                 self._scanner.doubt(relative)
             self._unavailable(error)
+        except Exception as error:  # noqa: BLE001 - one transcript must not stop the others
+            self._one_by_one(ordered, error, take_tails=take_tails)
         self._missing(gone)
 
     def end_quiet(self, *, everything: bool = False) -> None:
@@ -221,6 +233,19 @@ class Pipeline:
 
     # Inside
 
+    def _one_by_one(self, found: list[str], error: Exception, *, take_tails: bool) -> None:
+        """Find the transcript that made a batch fail, and pass it over until the next walk."""
+        if len(found) > 1:
+            for relative in found:
+                self.read([relative], take_tails=take_tails)
+            return
+        (relative,) = found
+        self._scanner.doubt(relative)
+        self._lag.pop(relative, None)
+        name = type(error).__name__
+        self._warnings.put(f"file:{relative}", refused_file(f"{self._root}/{relative}", name))
+        self._on_event("file-refused", error=name)
+
     def _oldest_first(self, found: Collection[str]) -> list[str]:
         """Put what was written before the first start in front.
 
@@ -244,7 +269,7 @@ class Pipeline:
                 inodes[relative] = (signed(status.st_dev), signed(status.st_ino))
         for start in range(0, len(found), _AT_ONCE):
             chunk = found[start : start + _AT_ONCE]
-            rows, strangers = self._look_up(chunk, inodes)
+            rows, strangers = look_up(self._database, self._root, chunk, inodes)
             for relative in chunk:
                 row = rows.get(relative)
                 if row is not None and relative in self._lag:
@@ -260,23 +285,6 @@ class Pipeline:
                         self._scanner.doubt(rest)
                         self._lag.pop(rest, None)
                     return
-
-    def _look_up(
-        self, chunk: list[str], inodes: Mapping[str, tuple[int, int]]
-    ) -> tuple[dict[str, File], dict[tuple[int, int], list[File]]]:
-        """Return the rows of paths; for unknown paths, those with the same device and inode."""
-        cut = len(self._root) + 1
-        strangers: dict[tuple[int, int], list[File]] = {}
-        with self._database.read() as connection:
-            by_path = transcripts.files_at(connection, [f"{self._root}/{name}" for name in chunk])
-            rows = {path[cut:]: row for path, row in by_path.items()}
-            unknown = {inodes[name] for name in chunk if name not in rows and name in inodes}
-            for device in {device for device, _ in unknown}:
-                same = transcripts.files_with_inodes(
-                    connection, device, [inode for of, inode in unknown if of == device]
-                )
-                strangers |= {(device, inode): files for inode, files in same.items()}
-        return rows, strangers
 
     def _of_file(
         self,
@@ -336,7 +344,9 @@ class Pipeline:
         if last is not None:
             self._tails.found(relative, last.pending, self._clock.now(), tried=tried)
         elif row is not None:
-            self._tails.still(relative, source.found.size - row.offset, row.pending_since)
+            # A clock that was set back left an instant that is still to come.
+            since = row.pending_since and min(row.pending_since, self._clock.now())
+            self._tails.still(relative, source.found.size - row.offset, since)
 
     def _commit(self, batch: list[Portion], started: float) -> float:
         """Write a batch, then index it; return when the stopwatch goes on."""
@@ -402,21 +412,6 @@ class Pipeline:
         except (DatabaseBusy, DBAPIError) as error:
             self._unavailable(error)
 
-    def _report(self, scan: Scan, *, whole: bool) -> None:
-        for relative, reason in scan.unreadable.items():
-            place = f"{self._root}/{relative}" if relative else self._root
-            self._warnings.put(f"directory:{relative}", unreadable_directory(place, reason))
-        if whole:
-            self._warnings.keep(
-                "directory:", {f"directory:{relative}" for relative in scan.unreadable}
-            )
-            self._warnings.put(
-                "root",
-                None
-                if scan.root
-                else f"{self._root} does not exist yet; it is picked up when it appears.",
-            )
-
     def _listed(self, scan: Scan) -> None:
         """Forget directories that could not be listed at the first start but now were."""
         left = self._unlisted & scan.unreadable.keys()
@@ -443,7 +438,6 @@ class Pipeline:
         self._lag.clear()
         self._warnings.put(
             "database",
-            f"The database cannot be written ({reason}); nothing is lost, what was appended is "
-            "read again. Check the free space and who else has the file open.",
+            unwritable_database(reason),
         )
         raise DatabaseUnavailable(reason) from error

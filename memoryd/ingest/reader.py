@@ -210,7 +210,8 @@ def portions(
     restart = verdict is Verdict.REPLACED
     mark = Mark() if file is None else decode_mark(file.state) or Mark()
     if file is not None and restart:
-        mark = Mark(reread_to=max(file.offset, mark.reread_to))
+        # The new file may be the longer one: with something put in front of what was read.
+        mark = Mark(reread_to=max(file.offset, mark.reread_to, source.found.size))
     subagent = isinstance(what, SubagentFile)
     begin = 0 if file is None or restart else file.offset
     reader = _resumed(mark, begin, subagent=subagent) or TranscriptReader(subagent=subagent)

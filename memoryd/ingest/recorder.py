@@ -272,7 +272,8 @@ class Recorder:
             said.entries.append((prompt, project))
             baseline = prompt.start < baseline_to
             explicit = not baseline and self._is_request(clean(prompt.text))
-            writer.begin(prompt, project.id, baseline=baseline, explicit=explicit)
+            at = prompt.at or batch.now
+            writer.begin(prompt, project.id, at=at, baseline=baseline, explicit=explicit)
         elif prompt.uuid == writer.uuid:
             return
         elif prompt.start < said.portion.progress.reread_to:

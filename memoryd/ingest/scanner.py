@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from stat import S_ISREG
 
-from memoryd.ingest.classify import AGENT_PREFIX, MEMORY, SUBAGENTS, SUFFIX
+from memoryd.ingest.classify import AGENT_PREFIX, MEMORY, SUBAGENTS, SUFFIX, is_utf8
 from memoryd.ingest.cursor import signed
 
 _UNREAD = -1
@@ -28,6 +28,8 @@ class Scan:
         changed: transcripts that are new or differ from the last walk.
         missing: transcripts that were there at the last walk.
         unreadable: directories that could not be listed, with the reason.
+        misnamed: transcripts and project directories whose names are not UTF-8, in a form that
+            can be shown; they are passed over.
         files: transcripts found.
         directories: directories listed.
         root: whether the projects directory itself is there.
@@ -36,6 +38,7 @@ class Scan:
     changed: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
+    misnamed: list[str] = field(default_factory=list)
     files: int = 0
     directories: int = 0
     root: bool = True
@@ -96,6 +99,10 @@ class Scanner:
             result.unreadable[""] = error.strerror or str(error)
             return result
         result.directories = 1
+        for project in sorted(projects):
+            if not is_utf8(project):
+                projects.remove(project)
+                result.misnamed.append(os.fsencode(project).decode(errors="backslashreplace"))
         for project in self._known.keys() - projects:
             self._drop(project, self._known[project].keys(), result)
         for project in projects:
@@ -106,6 +113,9 @@ class Scanner:
         """Walk the part of the tree that ``directory`` (a relative path) is in or is."""
         result = Scan()
         parts = directory.split("/")
+        if not is_utf8(directory):
+            # The walk over the whole tree passes it over and says so.
+            return result
         if len(parts) == 1:
             self._scan_project(parts[0], result)
         elif parts[1] != MEMORY:
@@ -138,7 +148,7 @@ class Scanner:
     def _compare(self, directory: str, result: Scan, prefix: str) -> list[str]:
         """Compare the transcripts of one directory; return the directories inside it."""
         try:
-            fresh, inner = self._look(directory, prefix)
+            fresh, inner = self._look(directory, prefix, result)
         except (FileNotFoundError, NotADirectoryError):
             fresh, inner = {}, []
         except OSError as error:
@@ -162,13 +172,17 @@ class Scanner:
         self._expected.discard(directory)
         return inner
 
-    def _look(self, directory: str, prefix: str) -> tuple[_Names, list[str]]:
+    def _look(self, directory: str, prefix: str, result: Scan) -> tuple[_Names, list[str]]:
         names: _Names = {}
         inner: list[str] = []
         with os.scandir(f"{self._root}/{directory}") as entries:
             for entry in entries:
                 name = entry.name
-                if name.endswith(SUFFIX) and name.startswith(prefix):
+                if not is_utf8(name):
+                    if name.endswith(SUFFIX):
+                        path = os.fsencode(f"{directory}/{name}")
+                        result.misnamed.append(path.decode(errors="backslashreplace"))
+                elif name.endswith(SUFFIX) and name.startswith(prefix):
                     status = entry.stat(follow_symlinks=False)
                     if S_ISREG(status.st_mode):
                         names[name] = hash((status.st_size, status.st_mtime_ns, status.st_ino))

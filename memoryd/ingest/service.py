@@ -134,6 +134,7 @@ class Ingest:
         self._watcher: Watcher | None = None
         self._thread: threading.Thread | None = None
         self._loaded = False
+        self._set_back = False
         self._next_scan = 0.0
         self._offset = 0.0
         self._busy_since: float | None = None
@@ -274,7 +275,12 @@ class Ingest:
             self._pipeline.load()
             self._offset = self._clock.now() - self._clock.monotonic()
             self._loaded = True
+            self._set_back = True
+        self._detect_suspend()
         try:
+            if self._set_back:
+                self._pipeline.after_jump(self._settings.tool_quiet_s)
+                self._set_back = False
             self._look()
             more = self._follower.step()
         except DatabaseUnavailable:
@@ -307,7 +313,6 @@ class Ingest:
         self._busy_since = None
 
     def _look(self) -> None:
-        self._detect_suspend()
         now = self._clock.monotonic()
         if self._rescan_wanted or now >= self._next_scan:
             self._walk(now)
@@ -359,7 +364,7 @@ class Ingest:
         offset = self._clock.now() - self._clock.monotonic()
         if abs(offset - self._offset) > _JUMP_S:
             if offset < self._offset:
-                self._pipeline.after_jump(self._settings.tool_quiet_s)
+                self._set_back = True
             self._rescan_wanted = True
             self._on_event("clock-jumped")
         self._offset = offset

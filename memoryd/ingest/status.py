@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from memoryd.ingest.scanner import Scan
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestStatus:
@@ -101,3 +103,47 @@ def unreadable_file(path: str, reason: str) -> str:
         f"{path} cannot be read ({reason}). Give your user access (chmod u+r); it is tried again "
         "by itself."
     )
+
+
+def misnamed_file(path: str) -> str:
+    """Return the warning about a transcript or directory whose name is not text."""
+    return f"The name of {path} is not UTF-8; it is not read. Rename it to have it read."
+
+
+def refused_file(path: str, reason: str) -> str:
+    """Return the warning about a transcript that breaks what reads or keeps it."""
+    return (
+        f"{path} cannot be taken in ({reason}); the other transcripts go on. It is tried again by "
+        "itself."
+    )
+
+
+def unwritable_database(reason: str) -> str:
+    """Return the warning about a database that takes nothing."""
+    return (
+        f"The database cannot be written ({reason}); nothing is lost, what was appended is "
+        "read again. Check the free space and who else has the file open."
+    )
+
+
+def tell_of_scan(warnings: Warnings, root: str, scan: Scan, *, whole: bool) -> None:
+    """Warn of what a walk could not look at, and take back what is put right.
+
+    Args:
+        warnings: where they go.
+        root: the projects directory.
+        scan: what the walk found.
+        whole: it went over the whole tree.
+    """
+    unreadable = {f"directory:{relative}": relative for relative in scan.unreadable}
+    for subject, relative in unreadable.items():
+        place = f"{root}/{relative}" if relative else root
+        warnings.put(subject, unreadable_directory(place, scan.unreadable[relative]))
+    misnamed = {f"name:{shown}": shown for shown in scan.misnamed}
+    for subject, shown in misnamed.items():
+        warnings.put(subject, misnamed_file(f"{root}/{shown}"))
+    if whole:
+        warnings.keep("directory:", set(unreadable))
+        warnings.keep("name:", set(misnamed))
+        absent = f"{root} does not exist yet; it is picked up when it appears."
+        warnings.put("root", None if scan.root else absent)

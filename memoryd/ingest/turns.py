@@ -141,7 +141,7 @@ class TurnWriter:
         return None if self._current is None else self._current.uuid
 
     def begin(
-        self, prompt: HumanPrompt, project_id: int, *, baseline: bool, explicit: bool
+        self, prompt: HumanPrompt, project_id: int, *, at: float, baseline: bool, explicit: bool
     ) -> None:
         """Begin a turn that is new to memoryd."""
         self.leave(prompt.start)
@@ -156,7 +156,7 @@ class TurnWriter:
             explicit=explicit,
             start=prompt.start,
             end=prompt.end,
-            at=prompt.at,
+            at=at,
             headless=prompt.headless,
             reason=EndReason.NEXT_HUMAN if baseline else None,
         )

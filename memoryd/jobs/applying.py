@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import assert_never
 
+from memoryd.extraction.checks import standing
 from memoryd.extraction.fingerprint import fingerprint
 from memoryd.extraction.operations import (
     Create,
@@ -16,9 +19,12 @@ from memoryd.extraction.operations import (
 )
 from memoryd.memory.changes import Change, Remove, Write
 from memoryd.memory.journal import Action
+from memoryd.memory.snapshot import Snapshot
 from memoryd.memory.store import MemoryStore
 from memoryd.memory.topic import Fields, Topic
 from memoryd.stores.journal import SqlJournal
+
+_WEAKEST_FIRST = (Source.ASSISTANT, Source.HEADLESS)
 
 
 def graves(journal: SqlJournal, store: MemoryStore, topic: Topic, *, at: float) -> list[Tombstone]:
@@ -42,6 +48,48 @@ def graves(journal: SqlJournal, store: MemoryStore, topic: Topic, *, at: float) 
     ]
 
 
+def own(journal: SqlJournal, store: MemoryStore, seen: Snapshot) -> dict[str, Topic]:
+    """Return the memories of a directory that are not about another project, newest first.
+
+    Two roots may share one directory: the client's name for a path is lossy.
+
+    Args:
+        journal: knows which project a memory is about.
+        store: the directory, from the point of view of one project.
+        seen: the directory as it is.
+    """
+    origins = journal.origins(str(store.directory))
+    return {
+        topic.name: topic
+        for topic in seen.newest()
+        if origins.get(topic.name, (store.project_root, ""))[0] == store.project_root
+    }
+
+
+def distinct(operations: Iterable[Operation], taken: Collection[str]) -> list[Operation]:
+    """Return operations whose new memories take no name that a file has already.
+
+    The proposer knows the memories of its own project only.
+
+    Args:
+        operations: as accepted.
+        taken: the names in the directory, those of other projects included.
+    """
+    names = set(taken)
+    found: list[Operation] = []
+    for operation in operations:
+        if isinstance(operation, Create):
+            free, number = operation.name, 2
+            while free in names:
+                free = f"{operation.name[:60]}-{number}"
+                number += 1
+            names.add(free)
+            found.append(replace(operation, name=free))
+        else:
+            found.append(operation)
+    return found
+
+
 def existing(topic: Topic) -> ExistingMemory:
     """Return a memory as an extractor sees it."""
     return ExistingMemory(
@@ -50,15 +98,15 @@ def existing(topic: Topic) -> ExistingMemory:
         description=topic.description,
         body=topic.body,
         modified=topic.modified,
+        source=next((weak for weak in _WEAKEST_FIRST if weak.value in topic.marks), Source.HUMAN),
+        title=topic.title,
     )
 
 
-def _marks(operation: Create | Update) -> tuple[str, ...]:
+def _marks(operation: Create) -> tuple[str, ...]:
     """Return the marks that evidence weaker than a person's typing leaves on a memory."""
-    sources = {item.source for item in operation.evidence}
-    if Source.HUMAN in sources:
-        return ()
-    return (Source.HEADLESS.value,) if Source.HEADLESS in sources else (Source.ASSISTANT.value,)
+    source = standing(operation.evidence)
+    return () if source is Source.HUMAN else (source.value,)
 
 
 def change_of(operation: Operation) -> Change:

@@ -8,7 +8,7 @@ on what is already kept proposes nothing, so nothing is learned twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,14 +17,16 @@ from sqlalchemy import Connection
 from memoryd.clock import Clock
 from memoryd.db.engine import Database
 from memoryd.errors import MemoryBusy, MemoryConflict, MemorydError
-from memoryd.extraction.checks import check
+from memoryd.extraction.checks import MOST_OPERATIONS, check
 from memoryd.extraction.operations import (
     Delete,
     ExtractionInput,
     Operation,
+    Rejected,
     TurnInput,
+    Verdict,
 )
-from memoryd.jobs.applying import action_of, change_of, existing, graves
+from memoryd.jobs.applying import action_of, change_of, distinct, existing, graves, own
 from memoryd.jobs.reading import TurnGone, TurnMoved, read_turn
 from memoryd.memory.journal import Action
 from memoryd.memory.library import MemoryLibrary
@@ -53,6 +55,14 @@ UNWRITABLE_S = 600.0
 _TRIES = 3
 
 Propose = Callable[[ExtractionInput], list[Operation]]
+
+
+@dataclass(slots=True)
+class _Found:
+    """Turns as they stand in their files, and those whose files cannot be read, with the reason."""
+
+    turns: list[tuple[DueTurn, TurnInput]] = field(default_factory=list)
+    unreadable: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -114,17 +124,23 @@ class Extract:
                 raise PermanentFailure(f"there is no project {job.payload['project']}")
             due = due_turns(connection, project.id, limit=TURNS_AT_ONCE + 1)
         portion = _portion(due)
-        report = _Report(turns=len(portion))
+        report = _Report()
+        handled = [turn.id for turn in portion]
         forbidden = self._library.may_write(project.root)
         if forbidden is not None:
+            report.turns = len(portion)
             report.skipped = f"the client's auto-memory is off: {forbidden.why}"
         elif portion:
+            if not self._transcripts.is_dir():
+                # More likely not mounted than emptied: the turns wait.
+                reason = f"{self._transcripts} is not there"
+                return Snooze(self._clock.now() + UNWRITABLE_S, reason)
             last_attempt = job.attempt >= job.max_attempts
-            turns = self._read(portion, report, last_attempt=last_attempt)
+            found = self._read(portion, report, last_attempt=last_attempt)
             context.check_cancelled()
             store = self._library.store(project.root)
             try:
-                self._learn(store, turns, report, last_attempt=last_attempt)
+                learned = self._learn_from(store, found.turns, report, one_by_one=last_attempt)
             except MemoryBusy as error:
                 return Snooze(self._clock.now() + BUSY_S, str(error))
             except MemoryConflict as error:
@@ -132,8 +148,17 @@ class Extract:
             except MemorydError as error:
                 # A directory that cannot be written is a person's to mend; the turns wait.
                 return Snooze(self._clock.now() + UNWRITABLE_S, str(error))
+            left = {due.id for due, _ in found.turns[learned:]} | found.unreadable.keys()
+            handled = [turn for turn in handled if turn not in left]
+            report.turns = len(handled)
+            if found.unreadable and len(left) == len(found.unreadable):
+                # The others must not wait for what a person has to mend.
+                with self._database.write() as connection:
+                    mark_handled(connection, handled, now=self._clock.now())
+                reason = next(iter(found.unreadable.values()))
+                return Snooze(self._clock.now() + UNWRITABLE_S, reason)
         return Done(
-            effects=partial(self._finish, project.id, [turn.id for turn in portion], len(due)),
+            effects=partial(self._finish, project.id, handled, len(due)),
             result={
                 name: value
                 for name, value in (
@@ -159,42 +184,68 @@ class Extract:
             if rest:
                 self._queue.enqueue(connection, extract_job(project_id, explicit=False))
 
-    def _read(
-        self, portion: Sequence[DueTurn], report: _Report, *, last_attempt: bool
-    ) -> list[TurnInput]:
-        turns = []
+    def _read(self, portion: Sequence[DueTurn], report: _Report, *, last_attempt: bool) -> _Found:
+        found = _Found()
         for due in portion:
             try:
-                turns.append(read_turn(self._transcripts, due))
-            except TurnGone:
-                # The client or a person deleted the transcript: there is nothing left to learn.
-                report.gone += 1
-            except TurnMoved as error:
-                if not last_attempt:
+                found.turns.append((due, read_turn(self._transcripts, due)))
+            except (TurnGone, TurnMoved) as error:
+                # Unless ingestion knows that it was deleted, it was moved and will be found again.
+                if not due.missing and not last_attempt:
                     raise TransientFailure(str(error)) from error
                 report.gone += 1
-        return turns
+            except OSError as error:
+                found.unreadable[due.id] = f"cannot read {due.path}: {error.strerror}"
+        return found
 
-    def _learn(
+    def _learn_from(
         self,
         store: MemoryStore,
-        turns: Sequence[TurnInput],
+        found: Sequence[tuple[DueTurn, TurnInput]],
         report: _Report,
         *,
-        last_attempt: bool,
-    ) -> None:
-        """Propose, check and apply; again on a fresh look when a memory changed meanwhile."""
-        if not turns:
-            return
+        one_by_one: bool,
+    ) -> int:
+        """Learn from the first turns, as many as one batch of operations holds; return how many.
+
+        A turn that breaks the extractor would block its project for ever: on the job's last
+        attempt the turns are tried one by one and the culprit is passed over, counted.
+        """
+        turns = [turn for _, turn in found]
+        if not one_by_one:
+            return self._learn(store, turns, report) if turns else 0
+        for turn in turns:
+            try:
+                self._learn(store, [turn], report)
+            except MemorydError:
+                raise
+            except Exception:  # noqa: BLE001 - whatever it is, the other turns must go on
+                report.failed += 1
+        return len(turns)
+
+    def _learn(self, store: MemoryStore, turns: Sequence[TurnInput], report: _Report) -> int:
+        """Propose, check and apply; again on a fresh look when a memory changed meanwhile.
+
+        Returns:
+            How many of the turns were looked at: fewer if all would make too many operations.
+
+        Raises:
+            MemorydError: the memory directory cannot be written, or keeps changing.
+        """
         conflict: MemorydError | None = None
         for _ in range(_TRIES):
             seen = store.record_external()
             given = self._given(store, seen, turns)
-            proposed, failed = self._proposed(given, one_by_one=last_attempt)
+            proposed = self._propose(given)
+            while len(proposed) > MOST_OPERATIONS and len(given.turns) > 1:
+                given = replace(given, turns=given.turns[: len(given.turns) // 2])
+                proposed = self._propose(given)
             verdict = check(given, proposed)
-            self._bury(store, seen, verdict.accepted)
+            accepted = self._not_taken_back(store, verdict)
+            self._bury(store, seen, accepted)
+            taken = set(seen.topics) | seen.unreadable
             group = store.apply(
-                [change_of(operation) for operation in verdict.accepted],
+                [change_of(operation) for operation in distinct(accepted, taken)],
                 based_on=seen,
                 actor=ACTOR,
             )
@@ -207,7 +258,6 @@ class Extract:
                     evidence=refused.operation.evidence,
                     group=group.group,
                 )
-            report.failed = failed
             report.rejected += len(verdict.rejected)
             for made in group.applied:
                 names = {
@@ -221,46 +271,34 @@ class Extract:
                 None,
             )
             if conflict is None:
-                return
-        if conflict is not None:
-            raise conflict
+                return len(given.turns)
+        assert conflict is not None  # noqa: S101 - the loop ends in no other way
+        raise conflict
+
+    def _not_taken_back(self, store: MemoryStore, verdict: Verdict) -> list[Operation]:
+        """Return the accepted operations without those that were made before, from these words.
+
+        They are proposed again after a crash, and only if somebody took them back meanwhile.
+        """
+        directory = str(store.directory)
+        fresh = []
+        for operation in verdict.accepted:
+            if all(self._journal.has_evidence(directory, one) for one in operation.evidence):
+                reason = "what was made of this evidence was taken back since"
+                verdict.rejected.append(Rejected(operation, reason))
+            else:
+                fresh.append(operation)
+        return fresh
 
     def _given(
         self, store: MemoryStore, seen: Snapshot, turns: Sequence[TurnInput]
     ) -> ExtractionInput:
         return ExtractionInput(
             turns=tuple(turns),
-            memories=tuple(existing(topic) for topic in seen.newest()),
+            memories=tuple(existing(topic) for topic in own(self._journal, store, seen).values()),
             tombstones=self._journal.tombstones(store.project_root),
             today=self._clock.now(),
         )
-
-    def _proposed(self, given: ExtractionInput, *, one_by_one: bool) -> tuple[list[Operation], int]:
-        """Return the proposals and the number of turns that could not be looked at.
-
-        A turn that breaks the extractor would block its project for ever: on the job's last
-        attempt the turns are tried one by one and the culprit is passed over, counted.
-        """
-        if not one_by_one:
-            return self._propose(given), 0
-        operations: list[Operation] = []
-        names: set[str] = set()
-        failed = 0
-        for turn in given.turns:
-            alone = ExtractionInput(
-                turns=(turn,),
-                memories=given.memories,
-                tombstones=given.tombstones,
-                today=given.today,
-            )
-            try:
-                found = self._propose(alone)
-            except Exception:  # noqa: BLE001 - whatever it is, the other turns must go on
-                failed += 1
-                continue
-            operations += [op for op in found if op.name not in names]
-            names.update(op.name for op in found)
-        return operations, failed
 
     def _bury(self, store: MemoryStore, seen: Snapshot, accepted: Iterable[Operation]) -> None:
         """Leave tombstones before what a person asked to forget is removed."""

@@ -38,10 +38,13 @@ def read_turn(transcripts: Path, due: DueTurn) -> TurnInput:
 
     Raises:
         TurnGone: the file does not exist.
-        TurnMoved: other bytes stand there now.
+        TurnMoved: other bytes stand there now, or it belongs to another client directory.
         OSError: the file cannot be read.
     """
-    relative = Path(due.path).relative_to(transcripts).as_posix()
+    path = Path(due.path)
+    if not path.is_relative_to(transcripts):
+        raise TurnMoved(f"{due.path} is not below {transcripts}")
+    relative = path.relative_to(transcripts).as_posix()
     source = Source.open(str(transcripts), relative)
     if isinstance(source, Unopened):
         raise TurnGone(f"{due.path} is gone")
@@ -74,7 +77,7 @@ def _turn_input(due: DueTurn, conversation: Conversation) -> TurnInput:
                 heard = Utterance(
                     source=Said.HEADLESS if item.headless else Said.HUMAN,
                     uuid=item.uuid,
-                    at=item.at,
+                    at=item.at or due.at,
                     text=clean(item.text),
                 )
                 if item.uuid == due.uuid:
@@ -83,7 +86,10 @@ def _turn_input(due: DueTurn, conversation: Conversation) -> TurnInput:
             case AssistantSaid():
                 said.append(
                     Utterance(
-                        source=Said.ASSISTANT, uuid=item.uuid, at=item.at, text=clean(item.text)
+                        source=Said.ASSISTANT,
+                        uuid=item.uuid,
+                        at=item.at or due.at,
+                        text=clean(item.text),
                     )
                 )
             case ToolCall():

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _CHUNK = 256 * 1024
+_LOCK_POLL_S = 0.02
 
 OnStep = Callable[[str], None]
 
@@ -108,16 +110,24 @@ class MemoryDirectory:
             os.close(descriptor)
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self, wait_s: float = 0.0) -> Iterator[None]:
         """Hold the directory against other writers; the lock dies with the process.
+
+        Args:
+            wait_s: how long another writer is waited for, in seconds.
 
         Raises:
             MemoryBusy: another writer holds it.
         """
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise MemoryBusy(f"another writer is at work in {self.path}") from None
+        give_up = time.monotonic() + wait_s
+        while True:
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= give_up:
+                    raise MemoryBusy(f"another writer is at work in {self.path}") from None
+                time.sleep(_LOCK_POLL_S)
         try:
             yield
         finally:

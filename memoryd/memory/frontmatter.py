@@ -40,7 +40,7 @@ class State(StrEnum):
     ABSENT = "absent"
     """No block: the whole file is body."""
     BROKEN = "broken"
-    """A block that opens but does not close where it should: read, never rewritten."""
+    """A block that does not close where it should, or repeats a key: read, never rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,8 @@ def parse(raw: bytes) -> Frontmatter:
         too_long = ("the frontmatter is longer than 64 KiB",)
         return Frontmatter(State.BROKEN, mark + lines[0], head, b"", body, {}, too_long)
     fields, warnings = _fields(head)
+    # Which of two values a reader takes is not known, so such a block is not edited.
+    repeated = bool(warnings)
     closed = end < len(lines) and _CLOSE.match(lines[end]) is not None
     if not closed and not fields:
         return Frontmatter(State.ABSENT, b"", (), b"", raw, {}, ())
@@ -137,7 +139,7 @@ def parse(raw: bytes) -> Frontmatter:
     if unclosed:
         warnings.append(f"the braces after {unclosed[0]!r} cannot be read")
     return Frontmatter(
-        State.PRESENT if closed and not unclosed else State.BROKEN,
+        State.PRESENT if closed and not unclosed and not repeated else State.BROKEN,
         mark + lines[0],
         head,
         lines[end] if closed else b"",

@@ -33,6 +33,8 @@ from memoryd.memory.directory import MemoryDirectory, OnStep
 from memoryd.memory.journal import Action, Draft, EntryState, Journal
 from memoryd.memory.snapshot import Snapshot, scan
 
+LOCK_WAIT_S = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
@@ -63,6 +65,8 @@ class MemoryStore:
         clock: the time.
         rng: source of the names of groups and temporary files.
         on_step: told before each step of a change that may be the last; tests stop it there.
+        lock_wait_s: how long another writer is waited for: a command and a job, or the jobs of
+            two projects with one directory, may meet.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class MemoryStore:
         clock: Clock,
         rng: Random,
         on_step: OnStep = _silent,
+        lock_wait_s: float = LOCK_WAIT_S,
     ) -> None:
         self.directory = directory
         self.project_root = project_root
@@ -81,6 +86,7 @@ class MemoryStore:
         self._clock = clock
         self._rng = rng
         self._on_step = on_step
+        self._lock_wait_s = lock_wait_s
 
     def scan(self, previous: Snapshot | None = None) -> Snapshot:
         """Look at the directory; what did not change since ``previous`` is not read again.
@@ -171,16 +177,16 @@ class MemoryStore:
         """
         found = self._journal.get(entry)
         if found.directory != str(self.directory):
-            raise NotFound(f"entry {entry} is not about a memory of {self.directory}")
+            raise NotFound(f"change {entry} is not about a memory of {self.directory}")
         if found.state is not EntryState.DONE:
-            raise NotFound(f"entry {entry} was never made ({found.state})")
+            raise NotFound(f"change {entry} was never made ({found.state})")
         group = self._token()
         with self._locked(create=found.before is not None) as folder:
             now = self._settled(folder, None)
             topic = now.topics.get(found.name)
             if (topic.raw if topic is not None else None) != found.after:
                 raise MemoryConflict(
-                    f"the memory {found.name!r} changed since entry {entry}",
+                    f"the memory {found.name!r} changed since change {entry} was made",
                     hint="take back the later changes first: memoryctl log shows them",
                 )
             back = Planned(
@@ -188,7 +194,7 @@ class MemoryStore:
                 before=topic,
                 after=found.before,
                 after_mtime_ns=found.before_mtime_ns,
-                reason=f"takes back entry {entry}",
+                reason=f"takes back change {entry}",
                 evidence=found.evidence,
                 undoes=entry,
             )
@@ -287,7 +293,7 @@ class MemoryStore:
             if folder is None:
                 yield None
                 return
-            with folder.lock():
+            with folder.lock(self._lock_wait_s):
                 self._on_step("locked")
                 yield folder
 

@@ -52,7 +52,10 @@ def get(connection: Connection, job_id: int) -> Job:
     """
     row = connection.execute(select(jobs).where(jobs.c.id == job_id)).one_or_none()
     if row is None:
-        raise NotFound(f"There is no job #{job_id}.", hint="Finished jobs are pruned after a day.")
+        raise NotFound(
+            f"there is no job {job_id}",
+            hint="memoryctl jobs list shows what there is; finished jobs are removed after a day",
+        )
     return as_job(row)
 
 
@@ -71,11 +74,24 @@ def next_due(
     return earliest
 
 
-def unsettled(connection: Connection, now: float) -> int:
-    """Return how many jobs run or wait, retries included; those snoozed beyond ``now`` are not."""
+def unsettled(connection: Connection, now: float, *, up_to: int | None = None) -> int:
+    """Return how many jobs run or wait, retries included; those snoozed beyond ``now`` are not.
+
+    Args:
+        connection: any.
+        now: seconds since 1970 UTC.
+        up_to: leave out jobs with a larger id, which were queued later.
+    """
     waiting = and_(in_state(JobState.QUEUED), or_(not_(jobs.c.snoozed), jobs.c.run_at <= now))
     query = select(func.count()).where(or_(in_state(JobState.RUNNING), waiting))
+    if up_to is not None:
+        query = query.where(jobs.c.id <= up_to)
     return connection.scalar(query) or 0
+
+
+def newest(connection: Connection) -> int:
+    """Return the id of the job that was queued last, 0 if there is none."""
+    return connection.scalar(select(func.max(jobs.c.id))) or 0
 
 
 def why(connection: Connection, job_id: int, now: float) -> str:

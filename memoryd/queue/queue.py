@@ -240,8 +240,10 @@ class Queue:
     def rescue(self, now: float) -> int:
         """Take jobs whose lease is over away from their workers; return how many.
 
-        The attempt counts, so a job that kills its worker every time is dead in the end.
+        The attempt counts, so a job that kills its worker every time is dead in the end. Jobs
+        that a clock which was wrong put into the far future are made due.
         """
+        self._change(lambda connection: transitions.hasten_future(connection, now))
         return self._rescue(and_(in_state(JobState.RUNNING), jobs.c.lease_until <= now), now)
 
     def rescue_from(self, is_dead: Callable[[str], bool]) -> int:

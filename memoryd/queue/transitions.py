@@ -6,7 +6,7 @@ from collections.abc import Collection
 from random import Random
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Update, not_, select, update
+from sqlalchemy import ColumnElement, Connection, Update, not_, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from memoryd.db.engine import SQLITE
@@ -18,6 +18,8 @@ from memoryd.queue.merging import Waiting, merge
 from memoryd.queue.rows import as_job, in_state
 
 _FREED: dict[str, Any] = {"worker": None, "lease_until": None}
+_CLOCK_S = 60.0
+"""How far an instant of the past may lie in the future by a clock that is merely corrected."""
 
 
 def claim_statement(
@@ -217,6 +219,20 @@ def requeue(
         )
     )
     return JobState.QUEUED
+
+
+def hasten_future(connection: Connection, now: float) -> int:
+    """Make jobs due whose last step lies in the future: the clock was set back since.
+
+    Their instants were reckoned from a clock that was wrong; return how many there were.
+    """
+    future = or_(jobs.c.created_at > now + _CLOCK_S, jobs.c.started_at > now + _CLOCK_S)
+    changed = connection.execute(
+        update(jobs)
+        .where(in_state(JobState.QUEUED), future, jobs.c.run_at > now)
+        .values(run_at=now, deadline=now, snoozed=False)
+    )
+    return changed.rowcount
 
 
 def rescue(connection: Connection, job: Job, *, now: float, rng: Random) -> JobState:

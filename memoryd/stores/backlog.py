@@ -22,6 +22,8 @@ class DueTurn:
         uuid: of the person's record.
         start: position of its first byte.
         end: position behind its last byte.
+        at: when it was said, or read where its record does not say; seconds since 1970 UTC.
+        missing: the file is known to be gone.
         headless: the prompt came from a run without a person at the keyboard.
     """
 
@@ -31,13 +33,15 @@ class DueTurn:
     uuid: str
     start: int
     end: int
+    at: float
+    missing: bool
     headless: bool
 
 
 def due_turns(connection: Connection, project_id: int, *, limit: int) -> list[DueTurn]:
     """Return the ended turns of a project: explicit requests first, then oldest first."""
     rows = connection.execute(
-        select(turns, files.c.path)
+        select(turns, files.c.path, files.c.missing_since)
         .join(files, files.c.id == turns.c.file_id)
         .where(turns.c.project_id == project_id, turns.c.state == TurnState.ENDED.value)
         .order_by(turns.c.explicit.desc(), turns.c.id)
@@ -51,6 +55,8 @@ def due_turns(connection: Connection, project_id: int, *, limit: int) -> list[Du
             uuid=row.uuid,
             start=row.start,
             end=row.end,
+            at=row.at,
+            missing=row.missing_since is not None,
             headless=row.headless,
         )
         for row in rows
@@ -72,3 +78,15 @@ def waiting(connection: Connection) -> int:
     return int(
         connection.scalar(select(func.count()).where(turns.c.state == TurnState.ENDED.value)) or 0
     )
+
+
+def newest_turn(connection: Connection) -> int:
+    """Return the row id of the turn that was met last, 0 if there is none."""
+    return int(connection.scalar(select(func.max(turns.c.id))) or 0)
+
+
+def unhandled(connection: Connection, *, up_to: int) -> int:
+    """Return how many turns up to this row id are not handled yet."""
+    open_or_ended = turns.c.state.in_([TurnState.OPEN.value, TurnState.ENDED.value])
+    query = select(func.count()).where(open_or_ended, turns.c.id <= up_to)
+    return int(connection.scalar(query) or 0)

@@ -72,7 +72,7 @@ class SqlJournal:
         with self._database.read() as connection:
             row = connection.execute(select(journal).where(journal.c.id == entry)).one_or_none()
         if row is None:
-            raise NotFound(f"the journal has no entry {entry}", hint="memoryctl log lists them")
+            raise NotFound(f"there is no change {entry}", hint="memoryctl log lists them")
         return _entry(row)
 
     def intents(self, directory: str | None = None) -> tuple[Entry, ...]:
@@ -144,17 +144,18 @@ class SqlJournal:
         with self._database.read() as connection:
             return {name: (root, actor) for name, root, actor in connection.execute(query)}
 
-    def has_evidence(self, directory: str, uuid: str) -> bool:
-        """Return whether a change was made on the evidence of the transcript record ``uuid``."""
-        quoted = json.dumps(uuid)
+    def has_evidence(self, directory: str, evidence: Evidence) -> bool:
+        """Return whether a change was made because of the same words of the same record."""
+        quoted = json.dumps(evidence.uuid)
         query = select(journal.c.evidence).where(
             journal.c.directory == directory,
             journal.c.state == EntryState.DONE,
             cast(journal.c.evidence, Text).contains(quoted, autoescape=True),
         )
+        same = (evidence.uuid, evidence.sentence)
         with self._database.read() as connection:
             found = connection.execute(query).scalars()
-            return any(item["uuid"] == uuid for evidence in found for item in evidence)
+            return any((item["uuid"], item["sentence"]) == same for made in found for item in made)
 
     def bury(
         self, project_root: str, graves: Iterable[Tombstone], *, entry: int | None = None

@@ -72,6 +72,16 @@ def find_project(connection: Connection, cwd: str) -> Project | None:
     return by_root(connection, root.path)
 
 
+def root_of(connection: Connection, cwd: str) -> str:
+    """Return the root of the project of ``cwd``, known or not; writes nothing."""
+    known = find_project(connection, cwd)
+    if known is not None:
+        return known.root
+    cwd = _storable(cwd)
+    root = resolve(cwd)
+    return (worktree_owner(cwd) or cwd) if root is None else root.path
+
+
 def by_root(connection: Connection, root: str) -> Project | None:
     """Return the project with exactly this root."""
     row = connection.execute(select(projects).where(projects.c.root == root)).first()

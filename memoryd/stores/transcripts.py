@@ -276,6 +276,7 @@ def set_missing(connection: Connection, paths: Collection[str], *, now: float) -
             .values(state="gone")
         )
         count += connection.execute(update(files).where(gone).values(missing_since=now)).rowcount
+        connection.execute(_TO_ANOTHER_FILE.where(files.c.path.in_(chunk)))
     return count
 
 
@@ -319,6 +320,23 @@ def session_path(connection: Connection, session_id: str) -> str | None:
     )
 
 
+# The transcript of a session may lie in two project directories: one of them is enough.
+_another = files.alias()
+_other_file = (
+    select(func.min(_another.c.id))
+    .where(
+        _another.c.session_id == sessions.c.id,
+        _another.c.kind == FileKind.SESSION.value,
+        _another.c.missing_since.is_(None),
+    )
+    .correlate(sessions)
+    .scalar_subquery()
+)
+_TO_ANOTHER_FILE = (
+    update(sessions)
+    .where(sessions.c.file_id == files.c.id, _other_file.is_not(None))
+    .values(file_id=_other_file, state="present")
+)
 _UPDATE_SESSION = (
     update(sessions)
     .where(sessions.c.id == bindparam("b_id"))

@@ -16,6 +16,8 @@ from memoryd.transcript.shapes import (
 )
 
 _SYNTHETIC = "<synthetic>"
+_EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
+_LATEST = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
 
 
 def record_uuid(found: Found) -> str:
@@ -30,14 +32,19 @@ def record_uuid(found: Found) -> str:
 
 
 def parse_time(timestamp: str | None) -> float | None:
-    """Return an ISO 8601 timestamp in seconds since 1970 UTC, ``None`` if it is none."""
+    """Return an ISO 8601 timestamp in seconds since 1970 UTC, ``None`` if it is none.
+
+    An instant at which no transcript can have been written is none either: no calendar
+    arithmetic has to cope with it.
+    """
     if not timestamp:
         return None
     try:
         parsed = datetime.fromisoformat(timestamp)
-        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+        at = (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
+    return at if _EARLIEST <= at < _LATEST else None
 
 
 def is_models_own(record: AssistantRecord) -> bool:

@@ -32,6 +32,7 @@ _HALF_CHARACTER = re.compile(
     rb"|(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z"
 )
 _SPACE = re.compile(rb"[ \t\r\n]*+")
+_NULS = re.compile(rb"\0++")
 _BARE = re.compile(rb'[^"{}\[\],: \t\r\n\0]++')
 
 # For passing over dropped values: what stands between strings, as classes of bytes, and the pairs
@@ -160,8 +161,13 @@ class Shrinker:
                 return pos
         if byte in _PUNCTUATION:
             self._punctuation(byte)
-            return pos + 1
+            return self._after_nul(data, pos) if byte == _NUL else pos + 1
         return self._bare_run(data, pos)
+
+    def _after_nul(self, data: bytes, pos: int) -> int:
+        """Pass over a run of NUL at once: a crash may leave many megabytes of it."""
+        found = _NULS.match(data, pos)
+        return found.end() if found else pos + 1
 
     def _pass_over(self, data: bytes, pos: int) -> int:
         """Skip dropped values at once where they are regular and do not end the dropping."""

@@ -41,7 +41,8 @@ LISTED = {**MEMORY, "project": "/p"}
 JOB = {
     "id": 7,
     "kind": "extract",
-    "key": "extract:/p",
+    "key": "extract:3",
+    "project": "/p",
     "state": "dead",
     "attempt": 5,
     "run_at": "2026-12-01T12:00:00Z",
@@ -82,7 +83,8 @@ SESSION = {
     "live": False,
     "state": "present",
 }
-CHANGE = {"changed": [{"name": "deploy-day", "action": "create"}], "journal_id": 17, "matches": []}
+CHANGED = {"name": "deploy-day", "action": "create", "journal_id": 17}
+CHANGE = {"changed": [CHANGED], "journal_id": 17, "reason": "", "warnings": [], "matches": []}
 
 ANSWERS: dict[str, Any] = {
     MethodName.RECALL: {
@@ -134,8 +136,8 @@ ANSWERS: dict[str, Any] = {
     MethodName.JOBS_LIST: [JOB],
     MethodName.JOBS_SHOW: JOB,
     MethodName.JOBS_WHY: {"id": 7, "why": "it is dead: Timeout"},
-    MethodName.JOBS_RETRY: {"id": 7, "state": "queued"},
-    MethodName.JOBS_CANCEL: {"id": 7, "state": "cancelled"},
+    MethodName.JOBS_RETRY: {"id": 7, "state": "queued", "changed": True},
+    MethodName.JOBS_CANCEL: {"id": 7, "state": "cancelled", "changed": True},
 }
 
 
@@ -305,8 +307,8 @@ def test_nothing_found_is_no_failure(script: Script, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.splitlines() == [
         "nothing known that helps with that",
         "nothing found",
-        "no memories yet",
-        "nothing fits",
+        f"no memories yet in the project of {Path.cwd()}",
+        "nothing fits; memoryctl list shows what there is",
     ]
 
 
@@ -371,6 +373,7 @@ def test_without_a_service_one_line_says_how_to_start_it(
         "rekall",
         "recall",
         "recall q --limit 0",
+        "log --limit 1001",
         "recall q --limit many",
         "recall q --nothing",
         "recall q --project",
@@ -380,6 +383,7 @@ def test_without_a_service_one_line_says_how_to_start_it(
         "wait --timeout -1",
         "remember",
         "remember x --type opinion",
+        "remember x --project ./not-there",
         "show",
         "jobs",
         "jobs list --state odd",
@@ -395,6 +399,62 @@ def test_wrong_usage_exits_2_having_asked_nothing(
     assert out == ""
     assert "Usage:" in err or "Error:" in err
     assert script.asked == []
+
+
+@pytest.mark.parametrize("command", ["recall", "remember", "forget", "search"])
+def test_blank_words_are_wrong_usage(
+    script: Script, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert main([command, " "]) == 2
+    assert "is empty" in capsys.readouterr().err
+    assert script.asked == []
+
+
+@pytest.mark.usefixtures("script")
+def test_changes_are_told_with_the_number_that_undo_takes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["remember", "x"]) == 0
+    assert capsys.readouterr().out == "created deploy-day  (change 17)\n"
+
+
+def test_directing_a_job_says_when_that_changed_nothing(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script.answers[MethodName.JOBS_RETRY] = {"id": 7, "state": "done", "changed": False}
+    assert main(["jobs", "retry", "7"]) == 0
+    assert main(["jobs", "cancel", "7"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "nothing changed: job 7 is done",
+        "job 7 is cancelled",
+    ]
+
+
+def test_short_help_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["recall", "-h"]) == 0
+    assert "Usage: memoryctl recall" in capsys.readouterr().out
+
+
+def test_a_locale_without_utf_8_changes_neither_words_nor_project(
+    script: Script, tmp_path: Path
+) -> None:
+    place = tmp_path / "我的 项目"
+    place.mkdir()
+    code = "import sys; from memoryd.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for command in (["recall", "部署"], ["remember", "部署", "--project", "../我的 项目"]):
+        subprocess.run(
+            [sys.executable, "-c", code, *command],
+            env={**os.environ, **bare},
+            cwd=place,
+            stdout=subprocess.DEVNULL,
+            timeout=60,
+            check=True,
+        )
+    assert [asked for _, asked in script.asked] == [
+        {"query": "部署", "cwd": str(place)},
+        {"text": "部署", "project": str(place)},
+    ]
 
 
 def test_wrong_commands_name_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

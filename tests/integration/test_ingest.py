@@ -434,6 +434,88 @@ def test_turns_not_handled_yet_move_with_a_rewritten_file(lite: Bench, in_place:
     assert lite.ingest.status().records == 2 * len(TALK) + 1
 
 
+def test_turns_move_with_a_file_that_grew_in_front(lite: Bench) -> None:
+    path = lite.write(b"".join(TALK))
+    lite.scan()
+    front = line({"type": "summary", "summary": "x" * 9000})
+    path.write_bytes(front + b"".join(TALK))
+    lite.scan()
+
+    first = sum(map(len, TALK[:4]))
+    assert lite.turns("uuid", "start") == [("h1", len(front)), ("h2", len(front) + first)]
+
+
+def test_a_session_in_two_directories_is_gone_only_when_both_are(lite: Bench) -> None:
+    first = lite.write(b"".join(TALK))
+    lite.scan()
+    second = lite.write(b"".join(TALK), project="-copy")
+    lite.scan()
+    second.unlink()
+    lite.scan()
+    assert lite.sessions("id", "state") == [("s", "present")]
+
+    first.unlink()
+    lite.scan()
+    assert lite.sessions("id", "state") == [("s", "gone")]
+
+
+def test_a_name_that_is_no_text_keeps_no_other_file_from_being_read(lite: Bench) -> None:
+    lite.write(b"".join(TALK))
+    folder = lite.projects / os.fsdecode(b"-bad\xff")
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(prompt("b1", "Hello."))
+    (lite.file().parent / os.fsdecode(b"bad\xff.jsonl")).write_bytes(prompt("b2", "Hello."))
+    lite.ingest.hint(folder, is_directory=True)
+    lite.ingest.hint(folder / "a.jsonl")
+    lite.scan()
+
+    assert lite.turns("uuid") == [("h1",), ("h2",)]
+    told = "\n".join(lite.ingest.status().warnings)
+    assert "-bad\\xff is not UTF-8" in told
+    assert "bad\\xff.jsonl is not UTF-8" in told
+
+    for path in (folder, lite.file().parent / os.fsdecode(b"bad\xff.jsonl")):
+        path.rename(path.with_name(os.fsencode(path.name).replace(b"\xff", b"").decode()))
+    lite.scan()
+    assert sorted(lite.turns("uuid")) == [("b1",), ("b2",), ("h1",), ("h2",)]
+    assert lite.ingest.status().warnings == ()
+
+
+def test_a_transcript_that_breaks_the_recorder_stops_no_other(lite: Bench) -> None:
+    for name in ("a", "bad", "c"):
+        lite.write(prompt(name, f"Hello from {name}."), name=name)
+    asked = lite.is_request
+
+    def is_request(text: str) -> bool:
+        if "bad" in text:
+            raise OverflowError("as from a rule that met what nobody thought of")
+        return asked(text)
+
+    lite.is_request = is_request
+    lite.ingest = lite.restart()
+    lite.scan()
+    assert lite.turns("uuid") == [("a",), ("c",)]
+    assert "bad.jsonl cannot be taken in (OverflowError)" in "".join(lite.ingest.status().warnings)
+    assert lite.ingest.status().lag_bytes == 0
+
+    lite.is_request = asked
+    lite.ingest = lite.restart()
+    lite.scan()
+    assert sorted(lite.turns("uuid")) == [("a",), ("bad",), ("c",)]
+
+
+@pytest.mark.parametrize(
+    "timestamp", [None, "", "yesterday", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", 5]
+)
+def test_a_turn_without_a_credible_time_was_said_when_it_was_read(
+    lite: Bench, timestamp: object
+) -> None:
+    lite.write(prompt("h1", "Hello.", timestamp=timestamp))
+    lite.scan()
+
+    assert lite.turns("uuid", "at") == [("h1", lite.clock.now())]
+
+
 def test_a_rewrite_that_keeps_the_first_bytes_is_noticed(lite: Bench) -> None:
     head = prompt("h0", "x" * 5000)
     path = lite.write(head + b"".join(TALK))

@@ -237,6 +237,22 @@ def test_a_clock_set_back_delays_no_turn_for_ever(
     assert bench.turns("state") == [("ended",)]
 
 
+def test_a_clock_set_back_while_it_was_off_delays_no_turn_for_ever(
+    tmp_path: Path, sqlite_database: Database
+) -> None:
+    bench = Bench(tmp_path, sqlite_database)
+    bench.write(prompt("h1", "Hello."))
+    bench.append(prompt("h2", "Are you there?").rstrip(), name="tail")
+    bench.scan()
+    bench.manual.jump(-86_400)
+    bench.ingest = bench.restart()
+    bench.scan()
+    bench.later(601)
+
+    assert bench.turns("uuid") == [("h1",), ("h2",)]
+    assert bench.turns("state")[0] == ("ended",)
+
+
 def test_a_locked_database_delays_but_loses_nothing(
     tmp_path: Path, sqlite_database: Database
 ) -> None:

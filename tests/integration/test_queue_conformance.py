@@ -363,6 +363,23 @@ def test_the_first_loss_goes_on_at_once_and_the_second_backs_off(
     assert queue.get(job_id).run_at > clock.now()
 
 
+def test_a_clock_that_was_ahead_leaves_no_job_in_the_far_future(
+    queue: Queue, clock: ManualClock
+) -> None:
+    start = clock.now()
+    retried = queue.enqueue_now(job("retried"))
+    clock.jump(86_400)
+    queue.fail(claim(queue), ValueError())
+    debounced = queue.enqueue_now(job("debounced", delay_s=5, deadline_s=60))
+    clock.jump(start - clock.now())
+    patient = queue.enqueue_now(job("patient", delay_s=5))
+    queue.rescue(clock.now())
+
+    assert queue.get(debounced).run_at == clock.now()
+    assert queue.get(retried).run_at == clock.now()
+    assert queue.get(patient).run_at == clock.now() + 5
+
+
 def test_jobs_of_dead_workers_need_not_wait_for_their_lease(queue: Queue) -> None:
     dead = queue.enqueue_now(job("a"))
     alive = queue.enqueue_now(job("b"))
@@ -438,7 +455,7 @@ def test_retry_beside_a_queued_twin(queue: Queue) -> None:
 
 def test_what_does_not_exist(queue: Queue) -> None:
     for ask in (queue.get, queue.why, queue.cancel, queue.retry):
-        with pytest.raises(NotFound, match="#77"):
+        with pytest.raises(NotFound, match="there is no job 77"):
             ask(77)
 
 

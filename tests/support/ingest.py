@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import weakref
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -109,6 +110,7 @@ class Bench:
 
     def restart(self) -> Ingest:
         self.index = TextIndex(self.paths.text_index, clock=self.clock)
+        weakref.finalize(self, self.index.close)
         self.ingest = Ingest(
             paths=self.paths,
             database=self.database,

@@ -40,6 +40,7 @@ class Room:
             clock=self.clock,
             rng=Random(),
             on_step=on_step,
+            lock_wait_s=0.0,
         )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +64,47 @@ def test_projects_directory_that_appears_later(service: Service) -> None:
 
     assert [m["name"] for m in service.json("list", cwd=service.home / "shop")]
     assert (memory / "MEMORY.md").read_text().startswith("- [")
+
+
+def test_wait_returns_although_somebody_always_writes(service: Service) -> None:
+    service.projects.mkdir(parents=True)
+    service.start()
+    say(service, "hello")
+    enough = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not enough.wait(0.005):
+            number += 1
+            with (service.projects / "-somewhere-shop/busy.jsonl").open("a") as stream:
+                stream.write(session(f"busy-{number}", "And now?", str(service.home / "shop")))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        memory = say(service, name="two")
+        service.wait(60)
+        assert "6543" in (memory / "MEMORY.md").read_text()
+    finally:
+        enough.set()
+        writer.join()
+
+
+def test_commands_keep_projects_apart_that_share_a_memory_directory(service: Service) -> None:
+    service.start()
+    one, other = service.home / "x-y", service.home / "x" / "y"
+    for directory in (one, other):
+        directory.mkdir(parents=True)
+        service.ctl("remember", "Deploys happen on Fridays only.", cwd=directory)
+    (mine,) = service.json("list", cwd=one)
+    (theirs,) = service.json("list", cwd=other)
+    assert mine["name"] != theirs["name"]
+    assert Path(mine["path"]).parent == Path(theirs["path"]).parent
+
+    service.ctl("forget", mine["name"], cwd=one)
+    assert service.json("list", cwd=one) == []
+    assert service.json("list", cwd=other) == [theirs]
+    assert service.json("recall", "when do deploys happen", cwd=one)["memories"] == []
 
 
 def test_second_instance_is_refused(service: Service) -> None:

@@ -6,6 +6,7 @@ import random
 import sqlite3
 import subprocess
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ def tree(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows(service: Service, query: str) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(f"file:{service.state}/memoryd.db?mode=ro", uri=True) as connection:
+    with closing(
+        sqlite3.connect(f"file:{service.state}/memoryd.db?mode=ro", uri=True)
+    ) as connection:
         return connection.execute(query).fetchall()
 
 
@@ -58,7 +61,7 @@ def outcome(service: Service) -> dict[str, Any]:
 
 
 def indexed(service: Service) -> set[str]:
-    with sqlite3.connect(f"file:{service.state}/text.db?mode=ro", uri=True) as connection:
+    with closing(sqlite3.connect(f"file:{service.state}/text.db?mode=ro", uri=True)) as connection:
         return {uuid for (uuid,) in connection.execute("SELECT uuid FROM entries")}
 
 
@@ -144,7 +147,7 @@ def test_killed_twenty_times(tmp_path: Path, tree: Path) -> None:
         service.wait()
         found = outcome(service)
         dead = service.json("status")["jobs"]["dead"]
-        with sqlite3.connect(f"{service.state}/memoryd.db") as connection:
+        with closing(sqlite3.connect(f"{service.state}/memoryd.db")) as connection:
             integrity = connection.execute("PRAGMA integrity_check").fetchall()
         unsettled = rows(service, "SELECT count(*) FROM journal WHERE state = 'intent'")
         twice = rows(

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,11 +26,12 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Room:
+def room(tmp_path: Path) -> Iterator[Room]:
     database = Database.open(sqlite_url(tmp_path / "memoryd.db"))
     with database.write() as connection:
         metadata.create_all(connection)
-    return Room(tmp_path / "projects" / "-p" / "memory", database)
+    yield Room(tmp_path / "projects" / "-p" / "memory", database)
+    database.dispose()
 
 
 def untouched(outside: Path) -> bool:

@@ -1,7 +1,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from memoryd.extraction.dates import absolute, day
 
@@ -56,6 +56,10 @@ def test_the_day_ends_where_the_person_is() -> None:
 
 
 @given(st.text(max_size=80), st.floats(min_value=0, max_value=4e9))
+@example("due Friday", TUESDAY)
+@example("done EOW", TUESDAY)
+@example("周五发布", TUESDAY)
+@example("月底、年底、季度末", TUESDAY)
 @settings(deadline=None)
 def test_absolute_dates_stay(text: str, at: float) -> None:
     once = absolute(text, at)

@@ -132,6 +132,11 @@ def test_the_last_of_a_repeated_key_counts_and_is_reported() -> None:
     document = parse(b"---\ntype: user\ntype: project\n---\n")
     assert document.get("type") == "project"
     assert document.warnings
+    assert document.state is State.BROKEN
+
+
+def test_a_repeated_mapping_of_another_form_is_not_edited() -> None:
+    assert parse(b"---\nmetadata: {type: x}\nmetadata: \n---\n").state is State.BROKEN
 
 
 @pytest.mark.parametrize("raw", [b"---\n" + b"[" * 200_000, b"---\na: &a [*a,*a]\n---\n", b"-" * 9])
