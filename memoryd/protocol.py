@@ -48,6 +48,9 @@ class MethodName(StrEnum):
     JOBS_WHY = "jobs.why"
     JOBS_RETRY = "jobs.retry"
     JOBS_CANCEL = "jobs.cancel"
+    PAUSE = "pause"
+    RESUME = "resume"
+    METRICS = "metrics"
     SHUTDOWN = "shutdown"
 
 

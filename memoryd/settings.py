@@ -106,11 +106,23 @@ def _database_url(value: Any) -> str:
     raise ValueError("must be a URL that begins with sqlite: or postgresql:")
 
 
+def _globs(value: Any) -> tuple[str, ...]:
+    globs = value.split(":") if isinstance(value, str) else value
+    wrong = ValueError('must be a list of directories such as "~/client/**"')
+    if not isinstance(globs, list) or not all(isinstance(item, str) for item in globs):
+        raise wrong
+    globs = [item for item in globs if item]
+    if not all(item == "~" or item.startswith(("/", "~/", "**/")) for item in globs):
+        raise ValueError(f"{wrong}; each begins with / or ~/ or **/")
+    return tuple(globs)
+
+
 KEYS: Mapping[str, Key] = {
     key.name: key
     for key in (
         Key("provider", "offline", _choice(PROVIDERS, "is not available here; available")),
         Key("database_url", "", _database_url),
+        Key("exclude", (), _globs),
         Key("drain_s", 20.0, _seconds(0, 300)),
         Key("log.level", "info", _choice(LOG_LEVELS, "must be one of")),
         Key("extract.debounce_s", 5.0, _seconds(0, 3600)),
@@ -159,6 +171,7 @@ class Settings:
         provider: who extracts and selects.
         database_url: empty for SQLite in the state directory. Not shown in ``repr``: it may hold
             a password.
+        exclude: globs over working directories whose sessions are not taken in.
         drain_s: seconds that requests and jobs in flight get when the service stops.
         origins: by dotted name: ``default``, the path of a file, or ``$VARIABLE``.
         locked: dotted names that only the system's file decides.
@@ -167,6 +180,7 @@ class Settings:
 
     provider: str
     database_url: str = field(repr=False)
+    exclude: tuple[str, ...]
     drain_s: float
     log: LogSettings
     extract: ExtractSettings
@@ -385,6 +399,7 @@ def _settings(
     return Settings(
         provider=values["provider"],
         database_url=values["database_url"],
+        exclude=values["exclude"],
         drain_s=values["drain_s"],
         log=LogSettings(values["log.level"]),
         extract=ExtractSettings(values["extract.debounce_s"], values["extract.deadline_s"]),

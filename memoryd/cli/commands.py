@@ -11,8 +11,11 @@ from memoryd import __version__
 from memoryd.cli import quick, topics
 from memoryd.cli import recall as recalling
 from memoryd.cli import status as statuses
+from memoryd.cli.doctor import doctor
+from memoryd.cli.install import install, uninstall
 from memoryd.cli.jobs import jobs
 from memoryd.cli.memories import forget, list_, log, remember, show, undo
+from memoryd.cli.operations import config, metrics, pause, resume
 from memoryd.cli.sessions import projects, search, sessions
 from memoryd.cli.shared import (
     HELP,
@@ -97,6 +100,13 @@ for _command in (
     sessions,
     projects,
     jobs,
+    pause,
+    resume,
+    metrics,
+    config,
+    doctor,
+    install,
+    uninstall,
 ):
     memoryctl.add_command(_command)
 

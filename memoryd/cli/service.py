@@ -39,7 +39,13 @@ def start(*, foreground: bool, ready_fd: int | None) -> int:
       memoryd start --foreground
     """
     if foreground or ready_fd is not None or os.environ.get("NOTIFY_SOCKET"):
-        from memoryd.daemon.run import run  # noqa: PLC0415 - the service itself: everything
+        from memoryd.daemon.lean import lean_imports  # noqa: PLC0415 - the service itself
+
+        try:
+            with lean_imports():
+                from memoryd.daemon.run import run  # noqa: PLC0415 - as above: everything
+        except ImportError:  # a library of another version: then as they are
+            from memoryd.daemon.run import run  # noqa: PLC0415 - as above
 
         return run(os.environ, ready_fd=ready_fd)
     return _start()

@@ -51,6 +51,9 @@ def render(answer: dict[str, Any]) -> str:
         ("to index", f"{ingest['index_lag']:,}"),
     ]
     rows += [("budget", _budget(answer["budget"]))] if answer.get("budget") else []
+    rows += [("paused", _pause(pause)) for pause in answer.get("paused", ())[:_WARNINGS]]
+    if answer.get("exclude"):
+        rows.append(("excluded", ", ".join(answer["exclude"])))
     warnings = answer["warnings"]
     rows += [("warning", str(warning)) for warning in warnings[:_WARNINGS]]
     if len(warnings) > _WARNINGS:
@@ -66,6 +69,10 @@ def _knows(answer: Mapping[str, int]) -> str:
     memories = "1 memory" if answer["memories"] == 1 else f"{answer['memories']:,} memories"
     others = (counted(answer[f"{noun}s"], noun) for noun in ("session", "project"))
     return ", ".join((memories, *others))
+
+
+def _pause(pause: Mapping[str, Any]) -> str:
+    return f"{pause['project'] or 'everything'} since {pause['since']}"
 
 
 def _budget(budget: dict[str, Any]) -> str:

@@ -107,7 +107,8 @@ def start(
             return running, False
         time.sleep(_POLL_S)
     told = "" if said == _READY else said.decode(errors="replace").strip()
-    raise StartFailed(told or _silence(paths, code, ready_s))
+    message, _, hint = told.removeprefix("memoryd: ").partition("\n")
+    raise StartFailed(message or _silence(paths, code, ready_s), hint=hint.strip())
 
 
 def _launch(

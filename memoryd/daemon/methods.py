@@ -7,6 +7,8 @@ from typing import Any
 
 from memoryd.daemon.calls import Call, Method
 from memoryd.daemon.keeping import Keeping
+from memoryd.daemon.metering import Metering
+from memoryd.daemon.pausing import Pausing
 from memoryd.daemon.recalling import Recalling
 from memoryd.daemon.reporting import Reporting
 from memoryd.daemon.waiting import Waiting
@@ -16,6 +18,8 @@ from memoryd.protocol import MethodName
 def methods(
     *,
     keeping: Keeping,
+    metering: Metering,
+    pausing: Pausing,
     recalling: Recalling,
     reporting: Reporting,
     waiting: Waiting,
@@ -32,7 +36,7 @@ def methods(
         Method(MethodName.HELLO, reporting.hello, inline=True),
         Method(MethodName.STATUS, reporting.status),
         Method(MethodName.WAIT, waiting, waits=True),
-        Method(MethodName.RECALL, recalling),
+        Method(MethodName.RECALL, metering.recall(recalling)),
         Method(MethodName.REMEMBER, keeping.remember),
         Method(MethodName.FORGET, keeping.forget),
         Method(MethodName.LIST, keeping.listing),
@@ -47,5 +51,8 @@ def methods(
         Method(MethodName.JOBS_WHY, reporting.jobs_why),
         Method(MethodName.JOBS_RETRY, reporting.jobs_retry),
         Method(MethodName.JOBS_CANCEL, reporting.jobs_cancel),
+        Method(MethodName.PAUSE, pausing.pause),
+        Method(MethodName.RESUME, pausing.resume),
+        Method(MethodName.METRICS, metering),
         Method(MethodName.SHUTDOWN, shut_down, inline=True),
     ]

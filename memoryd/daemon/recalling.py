@@ -15,7 +15,7 @@ from memoryd.memory.topic import Topic
 from memoryd.protocol import instant
 from memoryd.recall.claims import Claim, Mark, Provenance, age_days, excerpt
 from memoryd.recall.present import render_for_model
-from memoryd.recall.selection import Manifest, Selected, select
+from memoryd.recall.selection import Selected, select
 from memoryd.redaction import clean
 from memoryd.stores.journal import SqlJournal
 
@@ -77,17 +77,7 @@ class Recalling:
         }
 
     def _claims(self, query: str, shelf: Shelf, limit: int | None) -> list[Claim]:
-        manifest = [
-            Manifest(
-                name,
-                name,
-                None if topic.type is None else topic.type.value,
-                topic.description,
-                topic.modified,
-            )
-            for name, topic in shelf.topics.items()
-        ]
-        found = select(query, manifest, shelf.ranker, limit=limit)
+        found = select(query, shelf.manifest, shelf.ranker, limit=limit)
         last = self._journal.latest(str(shelf.store.directory), [hit.key for hit in found])
         return [self._claim(shelf, shelf.topics[hit.key], hit, last.get(hit.key)) for hit in found]
 

@@ -9,6 +9,7 @@ from typing import Any
 from memoryd import __version__
 from memoryd.clock import Clock
 from memoryd.daemon.calls import Call
+from memoryd.daemon.pausing import Pausing
 from memoryd.daemon.places import Places
 from memoryd.daemon.shelf import Shelves
 from memoryd.db.engine import Database
@@ -42,6 +43,7 @@ class Reporting:
         places: the projects.
         clock: the time.
         provider: name of the provider in use.
+        pausing: what is not taken in.
         warnings: further warnings for ``status``, asked for each time.
     """
 
@@ -58,6 +60,7 @@ class Reporting:
         places: Places,
         clock: Clock,
         provider: str,
+        pausing: Pausing,
         warnings: Callable[[], list[str]],
     ) -> None:
         self._paths = paths
@@ -70,6 +73,7 @@ class Reporting:
         self._places = places
         self._clock = clock
         self._provider = provider
+        self._pausing = pausing
         self._warnings = warnings
         self._started = clock.monotonic()
 
@@ -121,6 +125,8 @@ class Reporting:
                 "busy_s": round(ingest.busy_s, 3),
             },
             "budget": {},
+            "paused": self._pausing.lasting(),
+            "exclude": list(self._pausing.admission().exclude),
             "warnings": [
                 *self._warnings(),
                 *ingest.warnings,

@@ -20,13 +20,16 @@ from structlog.typing import FilteringBoundLogger
 from memoryd import settings as configuration
 from memoryd.clock import Clock, SystemClock
 from memoryd.daemon import logs
+from memoryd.daemon.allocator import Allocator, use_one_arena
 from memoryd.daemon.failures import failure_facts
 from memoryd.daemon.instance import Instance
 from memoryd.daemon.keeping import Keeping
 from memoryd.daemon.lifecycle import Lifecycle
 from memoryd.daemon.listener import Listener, open_listener
+from memoryd.daemon.metering import Metering
 from memoryd.daemon.methods import methods
 from memoryd.daemon.notify import Notifier
+from memoryd.daemon.pausing import Pausing
 from memoryd.daemon.places import Places
 from memoryd.daemon.private import private_directory
 from memoryd.daemon.recalling import Recalling
@@ -59,8 +62,13 @@ from memoryd.stores.journal import SqlJournal
 STUCK_S = 120.0
 """A loop that did not come round for so long is not alive."""
 
-_QUIET_EVENTS = frozenset({"idle", "heartbeat", "scan", "read", "indexed", "claimed"})
-_RELOADED = frozenset({"log.level", "recall.max_memories"})
+SWITCH_S = 0.0005
+"""Seconds a thread computes while another waits for its turn: reading and answering, which give it
+away at every system call, must not wait long for it behind a job that computes."""
+
+_QUIET_EVENTS = frozenset({"idle", "heartbeat", "scanned", "read", "indexed", "claimed"})
+_RELOADED = frozenset({"log.level", "recall.max_memories", "exclude"})
+_HUNGRY = frozenset({"committed", "done"})
 _ENDED = frozenset(state.value for state in JobState) | {"released", "lease_lost"}
 
 
@@ -75,6 +83,8 @@ class _Parts:
     index: TextIndex
     ingest: Ingest
     shelves: Shelves
+    places: Places
+    pausing: Pausing
 
 
 class MemoryService:
@@ -117,7 +127,9 @@ class MemoryService:
         self._undo: list[tuple[str, Callable[[float], object]]] = []
         self._notes: list[str] = []
         self._faults = 0
+        self._allocator = Allocator()
         self._ingest: Ingest | None = None
+        self._pausing: Pausing | None = None
         self._server: Server | None = None
         self._workers: list[Worker] = []
 
@@ -149,6 +161,17 @@ class MemoryService:
         shelves = Shelves(library, journal, told=self._told)
         index = TextIndex(self._paths.text_index, clock=self._clock)
         self._undo.append(("text index", lambda _: index.close()))
+        places = Places(database, self._clock, self._paths.home)
+        pausing = Pausing(
+            database=database,
+            queue=queue,
+            places=places,
+            clock=self._clock,
+            transcripts=self._paths.projects,
+            home=self._paths.home,
+            exclude=self._settings.exclude,
+        )
+        self._pausing = pausing
         ingest = Ingest(
             paths=self._paths,
             database=database,
@@ -162,16 +185,17 @@ class MemoryService:
                 debounce_s=self._settings.extract.debounce_s,
                 deadline_s=self._settings.extract.deadline_s,
             ),
+            admission=pausing.admission,
         )
         self._ingest = ingest
         ingest.baseline_if_new()
-        parts = _Parts(database, queue, journal, library, index, ingest, shelves)
+        parts = _Parts(database, queue, journal, library, index, ingest, shelves, places, pausing)
         self._serve(listener, parts)
         ingest.start()
         self._undo.append(("reader", ingest.stop))
         self._work(parts)
         schedule = Schedule(
-            rescue=lambda: queue.rescue(self._clock.now()),
+            rescue=lambda: self._look_after(queue),
             periodic=lambda: cleanup_if_due(database, queue, self._clock),
             on_error=self._fault,
         )
@@ -197,6 +221,8 @@ class MemoryService:
         new = self._reread()
         old, self._settings = self._settings, new
         self._relog(new)
+        if self._pausing is not None:
+            self._pausing.exclude(new.exclude)
         fixed = [
             name
             for name, value in new.values().items()
@@ -247,8 +273,7 @@ class MemoryService:
             self._event("recovered", done=len(found.done), aborted=len(found.aborted))
 
     def _serve(self, listener: Listener, parts: _Parts) -> None:
-        places = Places(parts.database, self._clock, self._paths.home)
-        shelves = parts.shelves
+        places, shelves = parts.places, parts.shelves
         waiting = Waiting(
             ingest=parts.ingest,
             queue=parts.queue,
@@ -274,6 +299,7 @@ class MemoryService:
             places=places,
             clock=self._clock,
             provider=self._settings.provider,
+            pausing=parts.pausing,
             warnings=lambda: self._warnings(parts),
         )
         keeping = Keeping(
@@ -285,6 +311,13 @@ class MemoryService:
         )
         table = methods(
             keeping=keeping,
+            metering=Metering(
+                database=parts.database,
+                ingest=parts.ingest,
+                count=shelves.count,
+                clock=self._clock,
+            ),
+            pausing=parts.pausing,
             recalling=recalling,
             reporting=reporting,
             waiting=waiting,
@@ -307,6 +340,7 @@ class MemoryService:
                 transcripts=self._paths.projects,
                 propose=_offline,
                 clock=self._clock,
+                admission=parts.pausing.admission,
             ),
             JobKind.CLEANUP: Cleanup(database=parts.database, queue=parts.queue, clock=self._clock),
         }
@@ -325,9 +359,15 @@ class MemoryService:
             self._workers.append(worker)
             self._undo.append((f"worker {name}", worker.stop))
 
+    def _look_after(self, queue: Queue) -> None:
+        queue.rescue(self._clock.now())
+        self._allocator.give_back()
+
     def _event(self, name: str, **facts: Any) -> None:
         write = self._log.debug if name in _QUIET_EVENTS else self._log.info
         write(name, **facts)
+        if name in _HUNGRY:
+            self._allocator.used()
         if name in _ENDED:
             self._waiting.job_ended()
 
@@ -363,6 +403,8 @@ def run(environ: Mapping[str, str], *, ready_fd: int | None = None) -> int:
         ready_fd: where to say that it is ready, when it was started into the background.
     """
     os.umask(0o077)
+    sys.setswitchinterval(SWITCH_S)
+    use_one_arena()
     mutable = dict(environ)
     paths = Paths.from_environment(mutable)
 

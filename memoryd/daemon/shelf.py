@@ -21,6 +21,7 @@ from memoryd.memory.snapshot import Snapshot
 from memoryd.memory.store import MemoryStore
 from memoryd.memory.topic import Topic
 from memoryd.recall.ranker import Note, Ranker
+from memoryd.recall.selection import Manifest
 from memoryd.stores.journal import SqlJournal
 
 SHELVES = 4
@@ -35,6 +36,7 @@ class Shelf:
         ranker: over exactly the memories of ``topics``.
         snapshot: the last look.
         topics: the memories that belong to the project, by name.
+        manifest: what the selector knows of each of ``topics``.
         seen: device, inode and times of the directory just before the last look; ``None`` to look.
         lock: held while the shelf is used.
     """
@@ -43,6 +45,7 @@ class Shelf:
     ranker: Ranker = field(default_factory=lambda: Ranker(context=False))
     snapshot: Snapshot | None = None
     topics: dict[str, Topic] = field(default_factory=dict)
+    manifest: list[Manifest] = field(default_factory=list)
     seen: tuple[int, ...] | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -106,6 +109,7 @@ class Shelves:
             if shelf.topics.get(name) is not topic:
                 shelf.ranker.put(Note(name, name, topic.title, topic.description, topic.body))
         shelf.topics, shelf.snapshot = topics, now
+        shelf.manifest = [_entry(topic) for topic in topics.values()]
 
     def topics(self, root: str) -> dict[str, Topic]:
         """Return the memories of a project by name, without keeping a shelf for it.
@@ -122,6 +126,11 @@ class Shelves:
             return len(self.topics(root))
         except MemorydError:
             return 0
+
+
+def _entry(topic: Topic) -> Manifest:
+    kind = None if topic.type is None else topic.type.value
+    return Manifest(topic.name, topic.name, kind, topic.description, topic.modified)
 
 
 def _standing(directory: Path) -> tuple[int, ...] | None:

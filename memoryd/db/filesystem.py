@@ -1,4 +1,4 @@
-"""Which file system a path is on, and whether SQLite's write-ahead log works there."""
+"""Which file system a path is on, and what works there: the write-ahead log, events of changes."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ NETWORK_FILE_SYSTEMS = frozenset(
 )
 """Types without the shared memory and the locks that the write-ahead log needs."""
 
+_WITHOUT_EVENTS = NETWORK_FILE_SYSTEMS | {
+    "acfs", "cephfs", "cvmfs", "gpfs", "prl_fs", "vboxsf", "virtiofs", "vmhgfs",
+}  # fmt: skip
+"""Types that do not tell of changes made by other machines, or by the host of this one."""
+
 
 def filesystem_type(mount_table: str, path: PurePosixPath) -> str | None:
     """Return the type of the file system that holds ``path``, or ``None`` when it is not listed.
@@ -52,6 +57,27 @@ def filesystem_type(mount_table: str, path: PurePosixPath) -> str | None:
         if path.is_relative_to(mount_point) and len(mount_point.parts) >= depth:
             found, depth = fields[2], len(mount_point.parts)
     return found
+
+
+def without_events(mount_table: str, path: PurePosixPath) -> str | None:
+    """Return the type of a file system at or below ``path`` that does not tell of every change.
+
+    Args:
+        mount_table: text in the format of ``/proc/mounts``.
+        path: absolute, without symbolic links.
+
+    Returns:
+        ``None`` if all of them do, as far as the table says.
+    """
+    kinds = {filesystem_type(mount_table, path)}
+    for line in mount_table.splitlines():
+        fields = line.split(" ")
+        if len(fields) >= 3:  # noqa: PLR2004 - device, mount point, type
+            mount_point = PurePosixPath(_unescape(fields[1]))
+            if mount_point.is_relative_to(path):
+                kinds.add(filesystem_type(mount_table, mount_point))
+    found = {kind for kind in kinds if kind is not None}
+    return min((k for k in found if k in _WITHOUT_EVENTS or k.startswith("fuse.")), default=None)
 
 
 def refuse_network_file_system(path: Path) -> None:

@@ -38,6 +38,7 @@ MOST_EVIDENCE: Final = 32
 _TITLE: Final = 60
 _DESCRIPTION: Final = 200
 _BODY: Final = 4_000
+_NAMED: Final = 10  # memories in a reason
 _SENTENCE: Final = 300
 _REASON: Final = 300
 _SHRINK: Final = 0.5  # share of the old content words that an update must keep
@@ -175,6 +176,8 @@ class _Judge:
         exists = operation.name in self.memories
         if isinstance(operation, Create):
             return "a memory of this name exists" if exists else None
+        if isinstance(operation, Delete) and len(operation.candidates) > 1:
+            return f"several memories may be meant: {', '.join(operation.candidates[:_NAMED])}"
         return None if exists else "there is no memory of this name"
 
     def _text(self, operation: Create | Update) -> str | None:

@@ -44,37 +44,52 @@ ENGLISH_DATE: Final = (
 
 CHINESE_DATE: Final = (
     rf"(?:大后天|后天|明天|明晚|今天|今晚|昨天|昨晚|前天|"
-    rf"(?:(?:上个?|下个?|本|这个?)?(?:周|星期|礼拜)[一二三四五六日天1-7])|(?:上个?|下个?|本|这个?)(?:周|星期|月)(?:底|末)?|"
+    r"(?:(?:上个?|下个?|本|这个?)?(?:周|星期|礼拜)[一二三四五六日天1-7])|(?:上个?|下个?|本|"
+    r"这个?)(?:周|星期|月)(?:底|末)?|"
     rf"月底|年底|季度末|{_HAN_COUNT}\s*(?:天|周|个星期|个月)(?:之?后|前|内)|"
     rf"(?:\d{{4}}年)?\d{{1,2}}月\d{{1,2}}[日号]|\d{{4}}-\d\d-\d\d)"
 )
 """The same in Chinese."""
 
 
-def absolute(text: str, at: float, *, zone: tzinfo = UTC) -> str:
+def absolute(text: str, at: float, *, zone: tzinfo = UTC, recurring: bool = False) -> str:
     """Return ``text`` with its dates counted from the day of ``at``.
 
     Args:
         text: one or more sentences.
         at: when they were said, seconds since 1970 UTC.
         zone: where the speaker's day begins and ends.
+        recurring: a bare day of the week is every such day, as in "never deploy on a Friday".
     """
     today = datetime.fromtimestamp(at, zone).date()
 
     def english(found: re.Match[str]) -> str:
-        said = _english(found[0], today)
+        if _EVERY.search(text[: found.start()]) or (recurring and _BARE_DAY.fullmatch(found[0])):
+            return found[0]
+        ahead = _AHEAD.search(text[: found.start()]) is not None
+        said = _english(found[0], today, ahead=ahead)
         if said is None:
             return found[0]
         alone = found[0].lower() in _ADVERBS and not _PREPOSITION.search(text[: found.start()])
-        return f"on {said}" if alone else said
+        if alone:
+            return f"on {said}"
+        if found[0].lower() in _PERIODS and not _PREPOSITION.search(text[: found.start()]):
+            follows = _CLAUSE_END.match(text, found.end()) is not None
+            return f"in {said}" if follows else said
+        return said
 
     def chinese(found: re.Match[str]) -> str:
+        if text[: found.start()].endswith(("每", "每个", "每逢")) or (
+            recurring and _BARE_HAN_DAY.fullmatch(found[0])
+        ):
+            return found[0]
         before = text[max(0, found.start() - _DATE_LENGTH) : found.start()]
         if (_HAN_ENDED if found[0] in _HAN_ENDS else _HAN_DATED).search(before):
             return found[0]
         return _chinese(found[0], today) or found[0]
 
     text = _ENGLISH.sub(english, text)
+    text = _HAN_YEAR.sub(lambda found: f"{today.year + _HAN_YEARS[found[0]]} 年", text)
     return _CHINESE.sub(chinese, text)
 
 
@@ -85,6 +100,19 @@ def day(at: float, *, zone: tzinfo = UTC) -> str:
 
 _ADVERBS: Final = frozenset(
     ("today", "tonight", "tomorrow", "yesterday", "last night", "this morning")
+)
+_PERIODS: Final = frozenset(
+    f"{which} {unit}" for which in ("last", "this", "next")
+    for unit in ("week", "month", "quarter", "year")
+)  # fmt: skip
+_CLAUSE_END: Final = re.compile(r"\s*(?:$|[,.;:)!]|(?:to|for|because|and|but|by|on|at|btw|so)\b)")
+_EVERY: Final = re.compile(r"\b(?:every|each|any|a|other|most|all)\s+$", re.IGNORECASE)
+_BARE_DAY: Final = re.compile(_DAY, re.IGNORECASE)
+_BARE_HAN_DAY: Final = re.compile(r"(?:周|星期|礼拜)[一二三四五六日天1-7]")
+_AHEAD: Final = re.compile(
+    r"\b(?:due|ends?|expires?|starts?|begins?|closes?|opens?|by|until|will|must|has to|have to|"
+    r"deadline|scheduled|planned|upcoming)(?:\s+(?:is|on|by|at|for|the|be|in|from))*\s*$",
+    re.IGNORECASE,
 )
 _PREPOSITION: Final = re.compile(
     r"(?:^|[^\w\s]|\b(?:on|by|at|before|until|till|after|from|since|for|to|due|is|was|of|and|"
@@ -102,8 +130,14 @@ _HAN_ENDED: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?:-\d\d|-Q\d)? ?\Z", re.AS
 _CHINESE: Final = re.compile(CHINESE_DATE)
 
 
-def _english(said: str, today: date) -> str | None:
-    """Return the absolute form of an English date, or ``None`` where it is absolute already."""
+def _english(said: str, today: date, *, ahead: bool) -> str | None:
+    """Return the absolute form of an English date, or ``None`` where it is absolute already.
+
+    Args:
+        said: the date in words.
+        today: the day from which it is counted.
+        ahead: it is known to lie in the future.
+    """
     lower = " ".join(said.lower().split())
     lower = lower.removeprefix("the ") if "end of" in lower else lower
     simple = _SIMPLE.get(lower)
@@ -118,10 +152,10 @@ def _english(said: str, today: date) -> str | None:
         return _period(today, found[2], {"this": 0, "next": 1, "last": -1}[found[1]])
     if found := re.fullmatch(rf"(?:in )?({_COUNT}) (day|week|month)s?( ago)?(?: from \w+)?", lower):
         return _after(today, _number(found[1]) * (-1 if found[3] else 1), found[2])
-    return _calendar(lower, today)
+    return _calendar(lower, today, ahead=ahead)
 
 
-def _calendar(lower: str, today: date) -> str | None:
+def _calendar(lower: str, today: date, *, ahead: bool) -> str | None:
     """Return the absolute form of "March 15" or "the 15th of March"."""
     if found := re.fullmatch(rf"({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?(?:,? (\d{{4}}))?", lower):
         month, number, year = found[1], found[2], found[3]
@@ -132,7 +166,7 @@ def _calendar(lower: str, today: date) -> str | None:
     else:
         return None
     index = next(i for i, name in enumerate(_MONTHS) if i and name.startswith(month[:3]))
-    return _coming(today, int(year) if year else None, index, int(number))
+    return _coming(today, int(year) if year else None, index, int(number), ahead=ahead)
 
 
 def _chinese(said: str, today: date) -> str | None:
@@ -202,13 +236,15 @@ def _after(today: date, count: int, unit: str) -> str:
     return (today + timedelta(days=count * (7 if unit == "week" else 1))).isoformat()
 
 
-def _coming(today: date, year: int | None, month: int, number: int) -> str | None:
+def _coming(
+    today: date, year: int | None, month: int, number: int, *, ahead: bool = False
+) -> str | None:
     """Return a day of a month: without a year the one to come, or less than half a year ago."""
     try:
         if year is not None:
             return date(year, month, number).isoformat()
         found = date(today.year, month, number)
-        if found < today - timedelta(days=182):
+        if found < today - timedelta(days=0 if ahead else 182):
             found = date(today.year + 1, month, number)
     except ValueError:  # No such day: the words stay.
         return None
@@ -231,6 +267,8 @@ _SIMPLE: Final[dict[str, Callable[[date], str]]] = {
     "eow": lambda today: f"the end of {_period(today, 'week', 0)}",
     "eom": lambda today: f"the end of {_period(today, 'month', 0)}",
 }
+_HAN_YEARS: Final = {"前年": -2, "去年": -1, "今年": 0, "明年": 1}
+_HAN_YEAR: Final = re.compile(r"前年|去年|今年|明年")
 _HAN_ENDS: Final = {"月底": "month", "年底": "year", "季度末": "quarter"}
 _HAN_SIMPLE: Final = {
     "今天": 0, "今晚": 0, "明天": 1, "明晚": 1, "后天": 2, "大后天": 3, "昨天": -1, "昨晚": -1,

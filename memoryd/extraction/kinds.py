@@ -143,13 +143,14 @@ _VALUES: Final = (
 _AGAINST: Final = re.compile(
     r"\b(?:not|instead of|rather than|never|don'?t|do not|no longer|stop(?:ped)?|avoid|without|"
     r"from|"
-    r"over|hates?|dislikes?|cannot stand|against)\b|"
+    r"over|hates?|dislikes?|cannot stand|against)\b(?: (?:ever )?us(?:e|ing|ed)\b)?|"
     r"(?:不要|不再|不用|而不是|不是|别再?|禁止|严禁|代替|替代|取代|永远不|"
     r"不喜欢|讨厌|从)",
     re.IGNORECASE,
 )
 _FOR: Final = re.compile(
-    r"\b(?:to|use|using|but|always|prefer|like|love|is|are|and)\b|[,;.:，；。：]|(?:改用|改成|改为|换成|"
+    r"\b(?:to|use|using|but|always|prefer|like|love|is|are|and)\b|[,;.:，；。：]|(?:改用|改成|"
+    r"改为|换成|"
     r"迁移到|切换到|到|而是|要用|应该用|总是|一律)",
     re.IGNORECASE,
 )

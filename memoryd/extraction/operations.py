@@ -90,12 +90,17 @@ class Update:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """Forget a memory: on request (leaves a tombstone), or because it no longer holds."""
+    """Forget a memory: on request (leaves a tombstone), or because it no longer holds.
+
+    Attributes:
+        candidates: where the request is not clear, the memories it may mean; none is removed.
+    """
 
     name: str
     evidence: tuple[Evidence, ...]
     explicit: bool = False
     reason: str = ""
+    candidates: tuple[str, ...] = ()
 
 
 Operation = Create | Update | Delete

@@ -1,5 +1,7 @@
 """What a statement is about: the words that name its memory and find it again."""
 
+# ruff: noqa: RUF001 - Chinese punctuation is what is read here.
+
 from __future__ import annotations
 
 import hashlib
@@ -20,7 +22,8 @@ _VERB: Final = re.compile(
     r"cannot|"
     r"can't|can|will|goes|go|happens?|belongs?|points?|takes?|returns?|expects?|starts?|"
     r"begins?|ends?|"
-    r"moved|moves|migrated|switched|sits?|resides?|comes?|gets?|supports?|depends?|breaks?|fails?|"
+    r"moved|moves|migrated|switched|changed|slipped|postponed|renamed|sits?|resides?|comes?|"
+    r"gets?|supports?|depends?|breaks?|fails?|"
     r"deploys|tracks|owns|stays?|works|closes|opens|ships|rotates?|expires?|said)\b|"
     r"[:=]\s|(?:是|在|用|使用|监听|位于|为|到|迁移|搬|改|换|需要|必须|应该|由|归|放|走|跑|每)",
     re.IGNORECASE,
@@ -43,10 +46,10 @@ _ATTRIBUTES: Final = {
 _WEAK: Final = frozenset((
     "actually", "after", "agreed", "already", "always", "ask", "asked", "asking", "before",
     "chose", "codebase", "current", "currently", "decided", "default", "dislike", "dislikes",
-    "every", "everything", "forward", "future", "going", "hate", "hates", "instead", "keep",
-    "like", "likes", "love", "loves", "never", "new", "old", "only", "person", "please",
-    "prefer", "prefers", "project", "repo", "repository", "settled", "still", "stop", "sure",
-    "team", "thing", "unless", "user", "without",
+    "based", "every", "everything", "forward", "future", "going", "hate", "hates", "instead",
+    "keep", "like", "likes", "located", "love", "loves", "never", "new", "old", "only",
+    "person", "please", "prefer", "prefers", "project", "repo", "repository", "settled", "still",
+    "stop", "sure", "team", "thing", "unless", "user", "without",
 ))  # fmt: skip
 
 _ENGLISH_FOR: Final = {
@@ -67,11 +70,36 @@ _ENGLISH_FOR: Final = {
     "地址": "address", "推送": "push", "强制": "force", "生成": "generated", "文件": "files",
     "目录": "directory", "模拟": "mock", "表格": "tables", "表情": "emoji", "日期": "date",
     "时间": "time", "周报": "weekly-report", "组件": "components", "脚本": "scripts",
-    "框架": "framework", "客户": "customer", "团队": "team",
+    "框架": "framework", "客户": "customer", "团队": "team", "订单": "orders", "金额": "amounts",
+    "单位": "unit", "合规": "compliance", "法务": "legal", "数据": "data",
+    "手机号": "phone-numbers", "故障": "incident", "事故": "incident", "证书": "certificate",
+    "目标": "goal", "重点": "focus", "季度": "quarter", "支付": "payment", "回调": "callback",
+    "网关": "gateway", "内网": "intranet", "权限": "permissions", "登录": "login",
+    "导出": "export", "导入": "import", "报表": "reports", "索引": "index", "集群": "cluster",
+    "窗口": "window", "发版": "release", "负责人": "owner", "审计": "audit", "安全": "security",
+    "价格": "prices", "货币": "currency", "时区": "timezone", "语言": "language",
+    "订阅": "subscription", "账号": "accounts", "租户": "tenants", "流程": "process",
+    "规范": "conventions", "约定": "conventions", "标题": "titles", "异常": "exceptions",
+    "单体": "monolith", "架构": "architecture", "连接池": "connection-pool", "内存": "memory",
+    "旧系统": "legacy-system", "设备": "devices", "硬件": "hardware", "算法": "algorithms",
+    "模型": "models", "消息": "messages",
 }  # fmt: skip
 _HAN_WORDS: Final = re.compile(
     "|".join(sorted(map(re.escape, _ENGLISH_FOR), key=len, reverse=True))
 )
+
+
+_TITLE: Final = 60  # characters
+_AGAINST: Final = re.compile(
+    r"(?:never|don'?t|do not|no|not|stop|avoid|you (?:don'?t|do not)|the user never)\b|"
+    r"(?:不要|不得|不能|不许|别|永远不|禁止|严禁|绝不)",
+    re.IGNORECASE,
+)
+_SPELLED: Final = {
+    "ci": "CI", "api": "API", "js": "JS", "url": "URL", "sql": "SQL", "utc": "UTC", "pr": "PR",
+    "prs": "PRs", "ui": "UI", "qa": "QA", "css": "CSS", "html": "HTML", "vpn": "VPN", "os": "OS",
+    "chinese": "Chinese", "english": "English",
+}  # fmt: skip
 
 
 def topic(statement: str) -> tuple[str, ...]:
@@ -117,11 +145,28 @@ def kebab(chosen: tuple[str, ...], *, statement: str = "", prefix: str = "") -> 
     return name[:64].strip("-")
 
 
-def title(name: str) -> str:
-    """Return a title for a memory's name."""
+def title(name: str, fact: str = "") -> str:
+    """Return a title for a memory's name, its words spelled as in the fact it states.
+
+    A name that ends in a hash, because no word of the fact could be translated, gives the fact.
+    """
+    if re.fullmatch(r"(?:\d+-)*[0-9a-f]{6}", name) and _HAN.search(fact):
+        return re.split(r"[，,。；;：:]", fact, maxsplit=1)[0][:30]
+    if _AGAINST.match(fact):  # Without its "never" the title would say the opposite.
+        line = fact.rstrip(".。")
+        if len(line) <= _TITLE:
+            return line
+        return line[: _TITLE - 1].rpartition(" ")[0].rstrip(",;: ") + "…"
+    spelled = {word.lower(): word for word in _TOKEN.findall(fact) if not word.islower()}
     spaced = re.sub(r"(?<=\b\d)-(?=\d{1,3}\b)", ".", name)  # A version: release-2-4.
     spaced = re.sub(r"[-_]+", " ", spaced).strip()
-    return (spaced[:1].upper() + spaced[1:])[:60] or name[:60]
+    shown = " ".join(
+        _SPELLED.get(word) or (spelled.get(word, word) if number else word.capitalize())
+        if spelled.get(word, word)[1:].islower() or word not in spelled
+        else spelled[word]
+        for number, word in enumerate(spaced.split())
+    )
+    return (shown[:1].upper() + shown[1:])[:60] or name[:60]
 
 
 def _plain(text: str) -> list[str]:

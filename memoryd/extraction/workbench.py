@@ -33,10 +33,12 @@ class Ambiguous:
     Attributes:
         query: as said.
         names: the memories it may mean.
+        evidence: where it was said.
     """
 
     query: str
     names: tuple[str, ...]
+    evidence: Evidence
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,7 +133,7 @@ class Workbench:
         """Remove the one memory that is meant; of several, or of none, nothing."""
         names = recall(query, [topic.known() for topic in self._present()])
         if len(names) > 1:
-            self.ambiguous.append(Ambiguous(query, tuple(names)))
+            self.ambiguous.append(Ambiguous(query, tuple(names), evidence))
         if len(names) != 1:
             return
         topic = self._topics[names[0]]
@@ -162,7 +164,7 @@ class Workbench:
                 found.append(
                     Update(
                         name=topic.name,
-                        title=topic.existing.title or subjects.title(topic.name),
+                        title=topic.existing.title or subjects.title(topic.name, topic.description),
                         description=topic.description or topics.describe(topic.body),
                         body=topic.body,
                         evidence=tuple(topic.evidence),
@@ -210,7 +212,7 @@ def _created(topic: _Topic) -> Create:
     return Create(
         name=topic.name,
         type=topic.type,
-        title=subjects.title(topic.name),
+        title=subjects.title(topic.name, topic.description),
         description=topic.description,
         body=topic.body,
         evidence=tuple(topic.evidence),

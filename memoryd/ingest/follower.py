@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from memoryd.admission import Admission
 from memoryd.db.engine import Database
 from memoryd.ingest.classify import SessionFile, classify
 from memoryd.ingest.cursor import decode_mark
 from memoryd.ingest.reader import CHUNK_BYTES, PORTION_BYTES, Source, Unopened
 from memoryd.ingest.recorder import Said
+from memoryd.ingest.turns import withheld_key
 from memoryd.redaction import clean
 from memoryd.search.index import Entry, TextIndex
-from memoryd.stores import projects, transcripts
-from memoryd.transcript.events import AssistantText, HumanPrompt
+from memoryd.stores import projects, transcripts, turns
+from memoryd.transcript.events import AssistantText, Event, HumanPrompt
 from memoryd.transcript.reader import TranscriptReader
 
 
@@ -41,6 +43,7 @@ class Follower:
         root: the projects directory.
         on_problem: called with a sentence when the index could not be written, and with ``None``
             when it could again.
+        admission: what may be indexed.
     """
 
     def __init__(
@@ -49,10 +52,12 @@ class Follower:
         database: Database,
         root: str,
         on_problem: Callable[[str | None], None],
+        admission: Callable[[], Admission] = Admission,
     ) -> None:
         self._index = index
         self._database = database
         self._root = root
+        self._admission = admission
         self._on_problem = on_problem
         self._gaps: dict[str, _Gap] = {}
         self._reading: tuple[str, int, TranscriptReader] | None = None
@@ -63,6 +68,14 @@ class Follower:
     def lag(self) -> int:
         """Bytes that are read but not indexed."""
         return sum(gap.end - gap.start for gap in list(self._gaps.values()))
+
+    def behind(self, sizes: Mapping[str, int]) -> bool:
+        """Return whether bytes of these files are read but not indexed; any thread may ask.
+
+        Args:
+            sizes: absolute path of each file, and up to where it matters.
+        """
+        return any(gap.start < sizes.get(path, 0) for path, gap in list(self._gaps.items()))
 
     def load(self) -> None:
         """Find out where the index is behind: after a crash, or because it was deleted."""
@@ -142,17 +155,7 @@ class Follower:
         at_end = position >= gap.end or position < limit
         if at_end:
             events += reader.take_tail()
-        session = _session(path)
-        entries = []
-        with self._database.read() as connection:
-            own = self._is_own(path)
-            roots: dict[str, str] = {}
-            for event in events:
-                if isinstance(event, HumanPrompt | AssistantText) and not own:
-                    if event.cwd not in roots:
-                        known = projects.find_project(connection, event.cwd)
-                        roots[event.cwd] = known.root if known else event.cwd
-                    entries.append(_entry(path, session, roots[event.cwd], event, base))
+        entries = [] if self._is_own(path) else self._entries(path, events, base)
         start = gap.end if at_end else base + reader.offset
         if not self._write(entries, {path: start}):
             self._reading = None
@@ -160,6 +163,26 @@ class Follower:
             self._drop(path)
         else:
             gap.start = start
+
+    def _entries(self, path: str, events: Sequence[Event], base: int) -> list[Entry]:
+        """Return what was said, without what is not to be taken in."""
+        session = _session(path)
+        admission = self._admission()
+        said = [event for event in events if isinstance(event, HumanPrompt | AssistantText)]
+        roots: dict[str, str] = {}
+        entries = []
+        with self._database.read() as connection:
+            withheld = turns.known_keys(connection, {withheld_key(event.uuid) for event in said})
+            for event in said:
+                if event.cwd not in roots:
+                    known = projects.find_project(connection, event.cwd)
+                    roots[event.cwd] = known.root if known else event.cwd
+                root = roots[event.cwd]
+                if withheld_key(event.uuid) not in withheld and not admission.excludes(
+                    event.cwd, root
+                ):
+                    entries.append(_entry(path, session, root, event, base))
+        return entries
 
     def _is_own(self, path: str) -> bool:
         """Return whether memoryd caused the session, which only its beginning tells."""

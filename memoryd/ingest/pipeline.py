@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 
@@ -13,7 +12,6 @@ from memoryd.clock import Clock
 from memoryd.db.engine import Database
 from memoryd.errors import DatabaseBusy
 from memoryd.ingest.classify import classify
-from memoryd.ingest.cursor import signed
 from memoryd.ingest.follower import Follower
 from memoryd.ingest.known import look_up
 from memoryd.ingest.reader import PORTION_BYTES, Portion, Source, Unopened, moved_from, portions
@@ -28,6 +26,7 @@ from memoryd.ingest.status import (
     unwritable_database,
 )
 from memoryd.ingest.tails import Tails
+from memoryd.ingest.unread import Unread
 from memoryd.stores import transcripts, turns
 from memoryd.stores.transcripts import File, Totals
 
@@ -51,6 +50,10 @@ class Pipeline:
         on_event: told what happened, with numbers and paths but never text.
         tail_quiet_s: how long an unterminated last line must have been left alone.
         stopping: asked between commits.
+
+    Attributes:
+        begun: commits that were begun; any thread may read it.
+        indexed: up to which of them the text index has what they wrote.
     """
 
     def __init__(
@@ -67,6 +70,8 @@ class Pipeline:
         stopping: Callable[[], bool],
     ) -> None:
         self.counters = Counters()
+        self.begun = 0
+        self.indexed = 0
         self._root = root
         self._database = database
         self._recorder = recorder
@@ -78,7 +83,7 @@ class Pipeline:
         self._scanner = Scanner(root)
         self._quiet: dict[int, float] = {}
         self._tails = Tails(tail_quiet_s)
-        self._lag: dict[str, int] = {}
+        self._unread = Unread(root, database)
         self._backlog = True
         self._unlisted: set[str] = set()
 
@@ -112,10 +117,9 @@ class Pipeline:
 
     # Status
 
-    @property
-    def lag_bytes(self) -> int:
-        """Bytes of complete lines that are not committed."""
-        return sum(list(self._lag.values()))
+    def lag_bytes(self, hints: Collection[str] = ()) -> int:
+        """Return the bytes that are known to be unread; see `Unread.bytes`."""
+        return self._unread.bytes(hints)
 
     @property
     def pending_bytes(self) -> int:
@@ -198,6 +202,14 @@ class Pipeline:
             file_id: at for file_id, at in self._quiet.items() if at > now and not everything
         }
 
+    def end_open(self) -> None:
+        """End every open turn, in between whatever another thread reads."""
+        try:
+            with self._database.write() as connection:
+                self._recorder.end_quiet(connection, due=None)
+        except (DatabaseBusy, DBAPIError) as error:
+            self._unavailable(error)
+
     def take_tails(self) -> None:
         """Try unterminated last lines that were left alone for long enough.
 
@@ -241,7 +253,7 @@ class Pipeline:
             return
         (relative,) = found
         self._scanner.doubt(relative)
-        self._lag.pop(relative, None)
+        self._unread.drop(relative)
         name = type(error).__name__
         self._warnings.put(f"file:{relative}", refused_file(f"{self._root}/{relative}", name))
         self._on_event("file-refused", error=name)
@@ -261,29 +273,20 @@ class Pipeline:
     def _portions(
         self, found: list[str], gone: list[str], *, take_tails: bool
     ) -> Iterator[Portion]:
-        inodes: dict[str, tuple[int, int]] = {}
-        for relative in found:
-            with contextlib.suppress(OSError):
-                status = os.lstat(f"{self._root}/{relative}")
-                self._lag[relative] = status.st_size
-                inodes[relative] = (signed(status.st_dev), signed(status.st_ino))
+        inodes = self._unread.begin(found, at_once=_AT_ONCE)
         for start in range(0, len(found), _AT_ONCE):
             chunk = found[start : start + _AT_ONCE]
             rows, strangers = look_up(self._database, self._root, chunk, inodes)
-            for relative in chunk:
-                row = rows.get(relative)
-                if row is not None and relative in self._lag:
-                    self._lag[relative] = max(0, self._lag[relative] - row.offset)
+            if len(found) <= _AT_ONCE:
+                self._unread.looked_up(rows)
             for relative in chunk:
                 candidates = strangers.get(inodes.get(relative, (0, 0)), [])
                 yield from self._of_file(
                     relative, rows.get(relative), candidates, gone, take_tails=take_tails
                 )
-                self._lag.pop(relative, None)
                 if self._stopping():
                     for rest in found:
                         self._scanner.doubt(rest)
-                        self._lag.pop(rest, None)
                     return
 
     def _of_file(
@@ -297,6 +300,7 @@ class Pipeline:
     ) -> Iterator[Portion]:
         what = classify(relative)
         if what is None:
+            self._unread.drop(relative)
             return
         try:
             source = Source.open(self._root, relative)
@@ -304,6 +308,7 @@ class Pipeline:
             self._unreadable(relative, error)
             return
         if isinstance(source, Unopened):
+            self._unread.drop(relative)
             if source is Unopened.GONE:
                 gone.append(relative)
             return
@@ -322,7 +327,8 @@ class Pipeline:
                 take_tail=take_tails,
             ):
                 yield last
-                self._lag[relative] = max(0, source.found.size - last.offset - last.pending)
+            if last is None:
+                self._unread.drop(relative)
             self._remember_tail(relative, row, last, source, tried=take_tails)
             self._scanner.note(relative, source.status)
             self._warnings.put(f"file:{relative}", None)
@@ -351,6 +357,7 @@ class Pipeline:
     def _commit(self, batch: list[Portion], started: float) -> float:
         """Write a batch, then index it; return when the stopwatch goes on."""
         recorded = Recorded()
+        self.begun += 1
         if batch:
             now = self._clock.now()
             with self._database.write() as connection:
@@ -360,12 +367,15 @@ class Pipeline:
             self._warnings.put("database", None)
         self.counters.busy_s += self._clock.monotonic() - started
         self._follower.add(recorded.said)
+        self.indexed = self.begun
         if batch:
             self._on_event("committed", files=len(batch), turns=recorded.turns)
         return self._clock.monotonic()
 
     def _count(self, batch: list[Portion]) -> None:
         for portion in batch:
+            left = 0 if portion.last else portion.found.size - portion.offset
+            self._unread.left(portion.relative, left)
             self.counters.bytes += portion.offset - portion.start
             if portion.restart and portion.file is not None:
                 self.counters.bytes -= portion.file.offset
@@ -400,7 +410,7 @@ class Pipeline:
         for relative in gone:
             self._scanner.forget(relative)
             self._tails.forget(relative)
-            self._lag.pop(relative, None)
+            self._unread.drop(relative)
             self._warnings.put(f"file:{relative}", None)
         try:
             with self._database.write() as connection:
@@ -427,7 +437,7 @@ class Pipeline:
 
     def _unreadable(self, relative: str, error: OSError) -> None:
         self._scanner.doubt(relative)
-        self._lag.pop(relative, None)
+        self._unread.drop(relative)
         self._warnings.put(
             f"file:{relative}",
             unreadable_file(f"{self._root}/{relative}", error.strerror or str(error)),
@@ -435,9 +445,5 @@ class Pipeline:
 
     def _unavailable(self, error: Exception) -> None:
         reason = str(error.orig) if isinstance(error, DBAPIError) else str(error)
-        self._lag.clear()
-        self._warnings.put(
-            "database",
-            unwritable_database(reason),
-        )
+        self._warnings.put("database", unwritable_database(reason))
         raise DatabaseUnavailable(reason) from error

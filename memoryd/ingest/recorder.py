@@ -9,10 +9,19 @@ from typing import Any, assert_never
 
 from sqlalchemy import Connection
 
+from memoryd.admission import Admission, Refusal
 from memoryd.ingest.classify import SessionFile, SubagentFile
-from memoryd.ingest.cursor import Mark, encode_mark
+from memoryd.ingest.filerows import (
+    FileEnd,
+    baseline_to,
+    columns,
+    each_once,
+    new_row,
+    session_of,
+)
 from memoryd.ingest.reader import Portion
-from memoryd.ingest.turns import Current, Ended, Met, TurnRows, TurnWriter
+from memoryd.ingest.refusing import Gate, untitle, withhold
+from memoryd.ingest.turns import Ended, Met, TurnRows, TurnWriter
 from memoryd.queue.queue import Queue
 from memoryd.queue.requests import extract_job
 from memoryd.redaction import clean
@@ -25,6 +34,7 @@ from memoryd.transcript.events import (
     AssistantText,
     Compacted,
     EndReason,
+    Event,
     HumanPrompt,
     SessionStarted,
     TurnEnded,
@@ -79,6 +89,7 @@ class Recorder:
             writing the last message.
         debounce_s: how long extraction waits for more turns of the project.
         deadline_s: how long it waits at most.
+        admission: what may be taken in, asked for each transaction.
     """
 
     def __init__(
@@ -91,8 +102,10 @@ class Recorder:
         notice_s: float,
         debounce_s: float,
         deadline_s: float,
+        admission: Callable[[], Admission] = Admission,
     ) -> None:
         self._queue = queue
+        self._admission = admission
         self._debounce_s = debounce_s
         self._deadline_s = deadline_s
         self._is_request = is_request
@@ -119,13 +132,15 @@ class Recorder:
                 if isinstance(event, HumanPrompt | AssistantText)
             },
         )
-        batch = _Batch(connection, now, met)
+        admission = self._admission()
+        gate = Gate(connection, admission) if admission.refuses_something else None
+        batch = _Batch(connection, now, met, gate)
         batch.prepare(portions)
         files = [self._record_file(batch, portion) for portion in portions]
         batch.rows.write(connection)
-        for rows in _each_once(batch.sessions):
+        for rows in each_once(batch.sessions):
             batch.result.sessions += transcripts.put_sessions(connection, rows)
-        transcripts.update_files(connection, [_columns(file, now) for file in files])
+        transcripts.update_files(connection, [columns(file, now) for file in files])
         turns.add_keys(connection, met.fresh)
         self._ask_for_extraction(connection, batch.ended)
         return batch.result
@@ -166,18 +181,18 @@ class Recorder:
         turns.end_turn(connection, turn.id, reason)
         ended.add(turn.project_id, turn.explicit)
 
-    def _record_file(self, batch: _Batch, portion: Portion) -> _FileEnd:
+    def _record_file(self, batch: _Batch, portion: Portion) -> FileEnd:
         """Follow what one portion says; return what its file's row is to become."""
         old = batch.row(portion)
         if portion.moved:
-            transcripts.move_file(batch.connection, old, portion.path, _session_of(portion))
+            transcripts.move_file(batch.connection, old, portion.path, session_of(portion))
         if portion.restart:
             left = turns.open_turn_of(batch.connection, old.id)
             if left is not None:
                 # What it points to is no longer there. If it is met again, it gets its new place.
                 self._end(batch.connection, left, batch.ended)
                 batch.result.quiet[old.id] = None
-        end = _FileEnd(portion, old, old.kind, _baseline(old, portion), None)
+        end = FileEnd(portion, old, old.kind, baseline_to(old, portion), None)
         match portion.what:
             case SubagentFile():
                 end.kind = FileKind.SUBAGENT
@@ -188,7 +203,7 @@ class Recorder:
         batch.result.foreign += (end.kind is FileKind.FOREIGN) - (old.kind is FileKind.FOREIGN)
         return end
 
-    def _record_session(self, batch: _Batch, end: _FileEnd, session_id: str) -> None:
+    def _record_session(self, batch: _Batch, end: FileEnd, session_id: str) -> None:
         portion, old = end.portion, end.old
         began = old.kind is FileKind.SESSION or any(
             isinstance(event, SessionStarted) for event in portion.events
@@ -203,7 +218,12 @@ class Recorder:
         prompts = self._follow(batch, end, said, session_id)
         batch.result.said.append(said)
         state = portion.session
-        project = batch.project(state.cwd, portion) if state.cwd else None
+        if batch.gate and batch.gate.hides_titles(portion):
+            untitle(portion)
+            if not said.entries:
+                return
+        known = state.cwd and not (batch.gate and batch.gate.excludes(state.cwd))
+        project = batch.project(state.cwd, portion) if known else None
         batch.sessions.append(
             {
                 "id": session_id,
@@ -222,7 +242,7 @@ class Recorder:
             }
         )
 
-    def _follow(self, batch: _Batch, end: _FileEnd, said: Said, session_id: str) -> int:
+    def _follow(self, batch: _Batch, end: FileEnd, said: Said, session_id: str) -> int:
         """Follow the events of a session; return how many prompts there are."""
         portion = end.portion
         writer = TurnWriter(
@@ -234,7 +254,12 @@ class Recorder:
             rows=batch.rows,
         )
         prompts = 0
+        if batch.gate:
+            batch.gate.enter()
         for event in portion.events:
+            if batch.gate and (refusal := batch.gate.refusal(event, portion)) is not None:
+                self._withhold(batch, writer, event, portion, refusal)
+                continue
             match event:
                 case HumanPrompt():
                     prompts += 1
@@ -256,6 +281,22 @@ class Recorder:
         batch.result.quiet[said.file_id] = quiet_at if is_open else None
         batch.result.turns += writer.begun
         return prompts
+
+    def _withhold(
+        self, batch: _Batch, writer: TurnWriter, event: Event, portion: Portion, refusal: Refusal
+    ) -> None:
+        project = None
+        if isinstance(event, HumanPrompt) and refusal is Refusal.PAUSED:
+            project = batch.project(event.cwd, portion)
+        withhold(
+            refusal,
+            event,
+            writer,
+            batch.met,
+            project=project,
+            now=batch.now,
+            reread_to=portion.progress.reread_to,
+        )
 
     def _meet(
         self,
@@ -301,23 +342,13 @@ class Recorder:
 
 
 @dataclass(slots=True)
-class _FileEnd:
-    """What a file's row is to become; ``turn`` has its id once the turns are written."""
-
-    portion: Portion
-    old: File
-    kind: FileKind
-    baseline_to: int
-    turn: Current | None
-
-
-@dataclass(slots=True)
 class _Batch:
     """What belongs to one transaction; looked up at once, because statements are what costs."""
 
     connection: Connection
     now: float
     met: Met
+    gate: Gate | None = None
     result: Recorded = field(default_factory=Recorded)
     ended: Ended = field(default_factory=Ended)
     rows: TurnRows = field(default_factory=TurnRows)
@@ -329,7 +360,7 @@ class _Batch:
     def prepare(self, portions: Sequence[Portion]) -> None:
         """Make rows for new files; look up turns and projects."""
         new = [portion for portion in portions if portion.progress.file_id is None]
-        ids = transcripts.insert_files(self.connection, [_new(portion) for portion in new])
+        ids = transcripts.insert_files(self.connection, [new_row(portion) for portion in new])
         for portion, file_id in zip(new, ids, strict=True):
             portion.progress.file_id = file_id
         ids = [p.progress.file_id for p in portions if p.progress.file_id is not None]
@@ -349,6 +380,8 @@ class _Batch:
             if isinstance(event, HumanPrompt | AssistantText)
         }
         cwds.discard("")
+        if self.gate:
+            cwds = {cwd for cwd in cwds if not self.gate.excludes(cwd)}
         if cwds:
             self._projects = projects.projects_for(self.connection, cwds, now=self.now)
 
@@ -369,75 +402,3 @@ class _Batch:
     def row(self, portion: Portion) -> File:
         """Return the file as it was before this transaction."""
         return self._files[portion.relative]
-
-
-def _columns(end: _FileEnd, now: float) -> dict[str, Any]:
-    portion, old, progress = end.portion, end.old, end.portion.progress
-    progress.turn = 0 if end.turn is None else end.turn.id
-    mark = Mark(progress.turn, progress.reread_to, portion.anchor, portion.reader)
-    return {
-        "id": old.id,
-        "kind": end.kind.value,
-        "session_id": _session_of(portion) if end.kind is not FileKind.FOREIGN else None,
-        "device": portion.found.device,
-        "inode": portion.found.inode,
-        "size": portion.found.size if portion.last else portion.offset,
-        "offset": portion.offset,
-        "head_length": portion.head_length,
-        "head_hash": portion.head_hash,
-        "baseline_to": end.baseline_to,
-        "state": encode_mark(mark),
-        "records": old.records + portion.records,
-        "skipped": old.skipped + portion.skipped,
-        "oversize": old.oversize + portion.oversize,
-        "pending_since": _pending_since(old, portion, now),
-        "missing_since": None,
-    }
-
-
-def _each_once(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Part rows so that no id comes twice in a part: two files may have one stem."""
-    parts: list[dict[str, dict[str, Any]]] = []
-    for row in rows:
-        part = next((part for part in parts if row["id"] not in part), None)
-        if part is None:
-            part = {}
-            parts.append(part)
-        part[row["id"]] = row
-    return [list(part.values()) for part in parts]
-
-
-def _new(portion: Portion) -> dict[str, Any]:
-    return {
-        "path": portion.path,
-        "kind": FileKind.UNKNOWN.value,
-        "device": portion.found.device,
-        "inode": portion.found.inode,
-        "size": 0,
-        "offset": 0,
-        "baseline_to": portion.baseline_to,
-    }
-
-
-def _session_of(portion: Portion) -> str | None:
-    match portion.what:
-        case SessionFile(session=session):
-            return session
-        case SubagentFile(parent=parent):
-            return parent or portion.session.parent_session
-        case _:
-            assert_never(portion.what)
-
-
-def _baseline(old: File, portion: Portion) -> int:
-    """Keep the baseline, except in a replaced file: what was handled is known by its uuids."""
-    if not portion.restart:
-        return old.baseline_to
-    return min(old.baseline_to, portion.found.size) if old.offset < old.baseline_to else 0
-
-
-def _pending_since(old: File, portion: Portion, now: float) -> float | None:
-    if not portion.pending or not portion.last:
-        return None
-    unchanged = old.pending_since is not None and old.size == portion.found.size
-    return old.pending_since if unchanged else now

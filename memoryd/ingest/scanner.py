@@ -212,3 +212,15 @@ class Scanner:
 def _split(relative: str) -> tuple[str, str]:
     directory, _, name = relative.rpartition("/")
     return directory, name
+
+
+def transcript_sizes(root: str) -> dict[str, int]:
+    """Return the size of every transcript below the projects directory, by absolute path."""
+    sizes: dict[str, int] = {}
+    for relative in Scanner(root).scan().changed:
+        path = f"{root}/{relative}"
+        try:
+            sizes[path] = os.lstat(path).st_size
+        except OSError:
+            continue  # It went meanwhile.
+    return sizes

@@ -8,20 +8,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from memoryd.admission import Admission
 from memoryd.clock import Clock
 from memoryd.db.engine import Database
 from memoryd.ingest.baseline import record_baseline
 from memoryd.ingest.classify import classify, memory_directory_of
 from memoryd.ingest.follower import Follower
+from memoryd.ingest.goal import Goal
 from memoryd.ingest.pipeline import DatabaseUnavailable, Pipeline
 from memoryd.ingest.recorder import Recorder
 from memoryd.ingest.status import IngestStatus, Warnings
-from memoryd.ingest.watcher import Watcher
+from memoryd.ingest.watching import Watching, read_mount_table
 from memoryd.paths import Paths
 from memoryd.queue.queue import Queue
 from memoryd.search.index import TextIndex
 
 _JUMP_S = 5.0
+_LOOK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +80,9 @@ class Ingest:
         on_event: called in the reader's thread with the name of what happened and numbers.
         on_memory: called with the path of a memory directory in which something may have changed,
             or with ``None`` when any may have (events were lost). Must return at once.
+        mounts: returns the system's table of mounts.
         settings: times.
+        admission: what may be taken in, asked for each commit.
     """
 
     def __init__(
@@ -91,7 +96,9 @@ class Ingest:
         is_request: Callable[[str], bool],
         on_event: Callable[..., None] = lambda _name, **_facts: None,
         on_memory: Callable[[str | None], None] = lambda _directory: None,
+        mounts: Callable[[], str] = read_mount_table,
         settings: IngestSettings | None = None,
+        admission: Callable[[], Admission] = Admission,
     ) -> None:
         self._settings = settings or IngestSettings()
         self._database = database
@@ -118,10 +125,15 @@ class Ingest:
                 notice_s=self._settings.notice_s,
                 debounce_s=self._settings.debounce_s,
                 deadline_s=self._settings.deadline_s,
+                admission=admission,
             ),
             follower=(
                 follower := Follower(
-                    index, database, self._root, lambda text: self._warnings.put("index", text)
+                    index,
+                    database,
+                    self._root,
+                    lambda text: self._warnings.put("index", text),
+                    admission,
                 )
             ),
             clock=clock,
@@ -131,7 +143,18 @@ class Ingest:
             stopping=self._stop.is_set,
         )
         self._follower = follower
-        self._watcher: Watcher | None = None
+        self._watching = Watching(
+            self._root,
+            on_hint=self._hear,
+            on_overflow=self._overflow,
+            on_event=on_event,
+            warnings=self._warnings,
+            clock=clock,
+            rescan_s=self._settings.rescan_s,
+            poll_s=self._settings.poll_s,
+            wanted=self._settings.watch,
+            mounts=mounts,
+        )
         self._thread: threading.Thread | None = None
         self._loaded = False
         self._set_back = False
@@ -170,7 +193,7 @@ class Ingest:
             if self._thread.is_alive():
                 return False
             self._thread = None
-        self._unwatch()
+        self._watching.stop()
         return True
 
     @property
@@ -180,9 +203,8 @@ class Ingest:
 
     @property
     def watching(self) -> bool:
-        """Whether the system tells of changes below the projects directory."""
-        watcher = self._watcher
-        return watcher is not None and watcher.alive()
+        """Whether the system tells of every change below the projects directory."""
+        return self._watching.complete
 
     @property
     def busy_since(self) -> float | None:
@@ -224,7 +246,8 @@ class Ingest:
     def settle(self, until: float) -> bool:
         """Read and index all complete lines that are on the disk now and end every open turn.
 
-        Unterminated last lines are left alone.
+        Unterminated last lines are left alone. What is written after the call need not be read:
+        while much of it arrives, the answer does not wait for the end of the reading.
 
         Args:
             until: monotonic instant at which to give up.
@@ -235,16 +258,28 @@ class Ingest:
         request = _Settling(until)
         if not self.alive:
             self.run_once()
-            self._settle(request)
+            self._settle([request])
             return request.settled
+        goal = None
+        if self._busy_since is not None:
+            pipeline = self._pipeline
+            goal = Goal(self._root, self._database, lambda: (pipeline.begun, pipeline.indexed))
         with self._lock:
             self._settling.append(request)
         self._wake.set()
-        request.done.wait(max(0.0, until - self._clock.monotonic()))
+        while (left := until - self._clock.monotonic()) > 0:
+            if request.done.wait(left if goal is None else min(left, _LOOK_S)):
+                break
+            if goal is not None and goal.reached() and not self._follower.behind(goal.sizes):
+                with self._lock:
+                    self._settling = [other for other in self._settling if other is not request]
+                return self._end_open()
         return request.settled
 
     def status(self) -> IngestStatus:
-        """Return a snapshot; touches neither disk nor database."""
+        """Return a snapshot; only files that are about to be read are looked at."""
+        with self._lock:
+            hints = [path for path, is_directory in self._hints if not is_directory]
         counters = self._pipeline.counters
         return IngestStatus(
             bytes=counters.bytes,
@@ -252,7 +287,7 @@ class Ingest:
             skipped=counters.skipped,
             oversize=counters.oversize,
             foreign=counters.foreign,
-            lag_bytes=self._pipeline.lag_bytes,
+            lag_bytes=self._pipeline.lag_bytes(hints),
             pending_bytes=self._pipeline.pending_bytes,
             index_lag=self._follower.lag,
             scans=counters.scans,
@@ -260,7 +295,7 @@ class Ingest:
             files=counters.files,
             sessions=counters.sessions,
             turns=counters.turns,
-            watching=self._watcher is not None,
+            watching=self._watching.complete,
             warnings=self._warnings.texts(),
         )
 
@@ -314,6 +349,9 @@ class Ingest:
 
     def _look(self) -> None:
         now = self._clock.monotonic()
+        if self._watching.lost:
+            self._on_memory(None)
+            self._rescan_wanted = True
         if self._rescan_wanted or now >= self._next_scan:
             self._walk(now)
         with self._lock:
@@ -329,36 +367,45 @@ class Ingest:
 
     def _walk(self, now: float) -> None:
         # Watching comes first, so that nothing is written unseen between the two.
-        self._watch()
+        self._watching.renew()
         self._rescan_wanted = False
         self._follower.retry()
         self._pipeline.rescan()
         self._warnings.put("reader", None)
-        wait = self._settings.rescan_s if self._watcher else self._settings.poll_s
-        self._next_scan = now + wait
+        self._next_scan = now + self._watching.interval_s
 
-    def _settle(self, request: _Settling) -> None:
+    def _settle(self, requests: list[_Settling]) -> None:
         try:
             self._pipeline.rescan()
             self._pipeline.end_quiet(everything=True)
             self._follower.retry()
+            until = max(request.until for request in requests)
             while self._follower.step():
-                if self._stop.is_set() or self._clock.monotonic() >= request.until:
+                if self._stop.is_set() or self._clock.monotonic() >= until:
                     return
-            request.settled = self._follower.lag == 0 and self._pipeline.lag_bytes == 0
+            settled = self._follower.lag == 0 and self._pipeline.lag_bytes() == 0
+            for request in requests:
+                request.settled = settled
         except DatabaseUnavailable:
             self._rescan_wanted = True
         finally:
-            request.done.set()
+            for request in requests:
+                request.done.set()
 
     def _answer_settling(self, *, give_up: bool = False) -> None:
         with self._lock:
             requests, self._settling = self._settling, []
+        if requests and not give_up:
+            self._settle(requests)
         for request in requests:
-            if give_up:
-                request.done.set()
-            else:
-                self._settle(request)
+            request.done.set()
+
+    def _end_open(self) -> bool:
+        try:
+            self._pipeline.end_open()
+        except DatabaseUnavailable:
+            return False
+        return True
 
     def _detect_suspend(self) -> None:
         offset = self._clock.now() - self._clock.monotonic()
@@ -378,35 +425,6 @@ class Ingest:
         if due is not None:
             wait = min(wait, due - self._clock.now())
         return max(0.0, wait)
-
-    def _watch(self) -> None:
-        if not self._settings.watch:
-            return
-        if self._watcher is not None:
-            if self._watcher.alive():
-                return
-            self._unwatch()
-        if not os.path.isdir(self._root):  # noqa: PTH112 - paths are strings in this room
-            return
-        watcher = Watcher(self._root, on_hint=self._hear, on_overflow=self._overflow)
-        try:
-            watcher.start()
-        except OSError as error:
-            self._warnings.put(
-                "watcher",
-                f"The system gives no file events ({error.strerror or error}); transcripts are "
-                f"looked at every {self._settings.poll_s:.0f} seconds instead. Raise "
-                "fs.inotify.max_user_watches or max_user_instances.",
-            )
-            self._on_event("watch-failed", error=str(error.errno))
-            return
-        self._watcher = watcher
-        self._warnings.put("watcher", None)
-
-    def _unwatch(self) -> None:
-        if self._watcher is not None:
-            self._watcher.stop()
-            self._watcher = None
 
     def _relative(self, path: str) -> str | None:
         prefix = f"{self._root}/"

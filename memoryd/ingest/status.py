@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 from memoryd.ingest.scanner import Scan
@@ -9,7 +10,7 @@ from memoryd.ingest.scanner import Scan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestStatus:
-    """A snapshot, cheap to take.
+    """A snapshot.
 
     Attributes:
         bytes: of transcripts handled, over all files.
@@ -17,7 +18,7 @@ class IngestStatus:
         skipped: unknown types and bad pieces.
         oversize: records of which only the envelope and 64 KiB a text were kept.
         foreign: files that are no transcripts of the client.
-        lag_bytes: of complete lines on the disk that are not committed yet.
+        lag_bytes: known to be on the disk and not committed yet, unterminated last lines left out.
         pending_bytes: of unterminated last lines.
         index_lag: bytes read but not in the text index yet.
         scans: walks over the whole tree since the start.
@@ -25,7 +26,7 @@ class IngestStatus:
         files: transcripts on the disk at the last walk.
         sessions: known sessions.
         turns: known human turns.
-        watching: events of the file system arrive; otherwise the tree is walked more often.
+        watching: the system tells of every change; otherwise the tree is walked more often.
         warnings: what is wrong and what to do, one sentence or two each.
     """
 
@@ -115,6 +116,34 @@ def refused_file(path: str, reason: str) -> str:
     return (
         f"{path} cannot be taken in ({reason}); the other transcripts go on. It is tried again by "
         "itself."
+    )
+
+
+def no_events(number: int, limit: str | None, value: int | None, poll_s: float) -> str:
+    """Return the warning that the system does not tell of changes.
+
+    Args:
+        number: of the error.
+        limit: the limit of inotify that is reached, ``None`` if it is something else.
+        value: what it is set to, ``None`` if that cannot be found out.
+        poll_s: how often is looked instead.
+    """
+    looked = f"transcripts are looked at every {poll_s:.0f} seconds instead"
+    if limit is None:
+        return f"The system gives no file events ({os.strerror(number)}); {looked}."
+    is_set = "" if value is None else f", which is {value}"
+    wanted = 1024 if limit == "max_user_instances" else 524288
+    return (
+        f"The system gives no more file events: fs.inotify.{limit}{is_set}, is reached; {looked}. "
+        f"Raise it: sudo sysctl fs.inotify.{limit}={max(wanted, 2 * (value or 0))}"
+    )
+
+
+def remote_directory(path: str, kind: str, poll_s: float) -> str:
+    """Return the warning that changes by other machines are not told."""
+    return (
+        f"{path} is on, or holds, a file system that does not tell of every change ({kind}); it "
+        f"is looked at every {poll_s:.0f} seconds."
     )
 
 

@@ -35,6 +35,15 @@ class Met:
         self.fresh.append(key)
         return True
 
+    def withhold(self, uuid: str) -> None:
+        """Remember of a uuid that was new that its record is not to be taken in later either."""
+        self.fresh.append(withheld_key(uuid))
+
+
+def withheld_key(uuid: str) -> int:
+    """Return the digest that says of a record that it was met but not taken in."""
+    return uuid_key(f"withheld {uuid}")
+
 
 @dataclass(slots=True)
 class Ended:
@@ -139,6 +148,11 @@ class TurnWriter:
     def uuid(self) -> str | None:
         """The prompt of the current turn."""
         return None if self._current is None else self._current.uuid
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether the current turn counts as handled without having been looked at."""
+        return self._current is not None and self._current.state is TurnState.BASELINE
 
     def begin(
         self, prompt: HumanPrompt, project_id: int, *, at: float, baseline: bool, explicit: bool

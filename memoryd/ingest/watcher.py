@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import logging
+import contextlib
+import errno
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -19,10 +21,10 @@ from watchdog.events import (
     FileSystemEvent,
     FileSystemEventHandler,
 )
-from watchdog.observers import Observer
 
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
+    from watchdog.utils import BaseThread
 
 # Without a filter the observer also asks for opens and closes, its own among them: above some
 # 4,000 directories its walk at the start floods the kernel's queue, again and again.
@@ -35,7 +37,8 @@ _EVENTS: list[type[FileSystemEvent]] = [
     DirMovedEvent,
     DirDeletedEvent,
 ]
-_OVERFLOW_LOGGER = "watchdog.observers.inotify"
+LIMITS = frozenset({errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""Errors that mean that the system allows no more watches."""
 
 
 class Watcher:
@@ -57,13 +60,21 @@ class Watcher:
     ) -> None:
         self._root = root
         self._on_hint = on_hint
+        self._refused = _Refused()
         self._on_overflow = on_overflow
         self._observer: BaseObserver | None = None
-        self._overflows: _OverflowHandler | None = None
+        self._source: BaseThread | None = None
         self._identity = (0, 0)
+
+    @property
+    def refused(self) -> int:
+        """Error number with which a directory could not be watched, 0 if all are."""
+        return self._refused.number
 
     def start(self) -> None:
         """Begin to watch.
+
+        A directory below the root that cannot be watched raises nothing: see ``refused``.
 
         Raises:
             OSError: the directory is not there, or the system's limit of watches or of
@@ -76,39 +87,51 @@ class Watcher:
         warnings.filterwarnings(
             "ignore", "Callback with id .* already exists", RuntimeWarning, r"watchdog\."
         )
-        observer = Observer()
-        handler = _Handler(real, self._root, self._on_hint)
-        overflows = _OverflowHandler(self._on_overflow)
-        try:
-            observer.schedule(handler, real, recursive=True, event_filter=_EVENTS)
-            observer.start()
-        except Exception:
-            observer.stop()
-            raise
-        logging.getLogger(_OVERFLOW_LOGGER).addHandler(overflows)
         self._identity = (status.st_dev, status.st_ino)
-        self._observer = observer
-        self._overflows = overflows
+        self._observer, self._source = _observer(self._refused, self._on_overflow)
+        handler = _Handler(real, self._root, self._on_hint)
+        try:
+            self._observer.schedule(handler, real, recursive=True, event_filter=_EVENTS)
+            self._observer.start()
+        except Exception:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """Stop watching; may be called without a start."""
-        if self._overflows is not None:
-            logging.getLogger(_OVERFLOW_LOGGER).removeHandler(self._overflows)
-            self._overflows = None
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join()
-            self._observer = None
+        observer, self._observer = self._observer, None
+        source, self._source = self._source, None
+        # After its reading thread has died, the descriptor may be gone already.
+        with contextlib.suppress(OSError):
+            if observer is not None:
+                observer.stop()
+        with contextlib.suppress(OSError):
+            if source is not None:
+                source.stop()
+        for thread in (observer, source):
+            if thread is not None and thread.is_alive():
+                thread.join()
 
     def alive(self) -> bool:
         """Return whether events of the directory that now has this name still arrive."""
-        if self._observer is None or not self._observer.is_alive():
+        observer = self._observer
+        if observer is None or not observer.is_alive():
+            return False
+        if not all(emitter.is_alive() for emitter in observer.emitters):
+            return False
+        if self._source is not None and not self._source.is_alive():
             return False
         try:
             status = os.stat(self._root)  # noqa: PTH116 - as above
         except OSError:
             return False
         return (status.st_dev, status.st_ino) == self._identity
+
+
+class _Refused:
+    """Remembers that a directory could not be watched."""
+
+    number = 0
 
 
 class _Handler(FileSystemEventHandler):
@@ -125,11 +148,54 @@ class _Handler(FileSystemEventHandler):
                     self._on_hint(self._root + name[len(self._real) :], event.is_directory)
 
 
-class _OverflowHandler(logging.Handler):
-    def __init__(self, on_overflow: Callable[[], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._on_overflow = on_overflow
+if sys.platform == "linux":
+    from watchdog.observers.api import BaseObserver as _BaseObserver
+    from watchdog.observers.inotify import InotifyEmitter
+    from watchdog.observers.inotify_c import (
+        CallbackId,
+        InotifyEvent,
+        InotifyFD,
+        Mask,
+        WatchCallback,
+        WatchDescriptor,
+    )
 
-    def emit(self, record: logging.LogRecord) -> None:
-        if "overflow" in str(record.msg):
-            self._on_overflow()
+    class _Inotify(InotifyFD):
+        """Says what its callers keep to themselves: refused directories and dropped events."""
+
+        def __init__(self, refused: _Refused, on_overflow: Callable[[], None]) -> None:
+            super().__init__()
+            self._refused = refused
+            self._on_overflow = on_overflow
+
+        def add_callback(
+            self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
+        ) -> WatchDescriptor:
+            try:
+                return super().add_callback(path, mask, callback, id_)
+            except OSError as error:
+                if error.errno in LIMITS:
+                    self._refused.number = error.errno
+                raise
+
+        def handle_event(self, event: InotifyEvent) -> None:
+            super().handle_event(event)
+            if event.is_queue_overflow:
+                # Only now, when what was made meanwhile is watched as well.
+                self._on_overflow()
+
+    def _observer(
+        refused: _Refused, on_overflow: Callable[[], None]
+    ) -> tuple[BaseObserver, BaseThread | None]:
+        source = _Inotify(refused, on_overflow)
+        source.start()
+        return _BaseObserver(InotifyEmitter, inotify_fd=source), source
+
+else:
+    from watchdog.observers import Observer
+
+    def _observer(
+        refused: _Refused, on_overflow: Callable[[], None]
+    ) -> tuple[BaseObserver, BaseThread | None]:
+        del refused, on_overflow
+        return Observer(), None

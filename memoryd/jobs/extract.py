@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from memoryd.admission import Admission
 from memoryd.clock import Clock
 from memoryd.db.engine import Database
 from memoryd.errors import MemoryBusy, MemoryConflict, MemorydError
@@ -52,6 +53,7 @@ TURNS_AT_ONCE = 50
 BYTES_AT_ONCE = 32 * 2**20
 BUSY_S = 5.0
 UNWRITABLE_S = 600.0
+PAUSED_S = 3600.0
 _TRIES = 3
 
 Propose = Callable[[ExtractionInput], list[Operation]]
@@ -77,6 +79,7 @@ class _Report:
     deleted: list[str] = field(default_factory=list)
     rejected: int = 0
     skipped: str = ""
+    warnings: list[str] = field(default_factory=list)
 
 
 class Extract:
@@ -90,6 +93,7 @@ class Extract:
         transcripts: the projects directory.
         propose: who reads the turns and proposes operations.
         clock: the time.
+        admission: what may be learned from.
     """
 
     def __init__(
@@ -102,6 +106,7 @@ class Extract:
         transcripts: Path,
         propose: Propose,
         clock: Clock,
+        admission: Callable[[], Admission] = Admission,
     ) -> None:
         self._database = database
         self._queue = queue
@@ -110,6 +115,7 @@ class Extract:
         self._transcripts = transcripts
         self._propose = propose
         self._clock = clock
+        self._admission = admission
 
     def __call__(self, context: JobContext, job: Job) -> Outcome:
         """Learn from a portion of the project's ended turns; the rest becomes the next job.
@@ -126,10 +132,11 @@ class Extract:
         portion = _portion(due)
         report = _Report()
         handled = [turn.id for turn in portion]
-        forbidden = self._library.may_write(project.root)
-        if forbidden is not None:
+        if portion and self._admission().paused(project.root):
+            return Snooze(self._clock.now() + PAUSED_S, "paused; go on with: memoryctl resume")
+        report.skipped = self._skipped(project.root)
+        if report.skipped:
             report.turns = len(portion)
-            report.skipped = f"the client's auto-memory is off: {forbidden.why}"
         elif portion:
             if not self._transcripts.is_dir():
                 # More likely not mounted than emptied: the turns wait.
@@ -170,10 +177,18 @@ class Extract:
                     ("deleted", report.deleted),
                     ("rejected", report.rejected),
                     ("skipped", report.skipped),
+                    ("warnings", report.warnings),
                 )
                 if value
             },
         )
+
+    def _skipped(self, root: str) -> str:
+        """Return why nothing may be learned in a project, or an empty string."""
+        if self._admission().excludes(root):
+            return "the settings exclude the project"
+        forbidden = self._library.may_write(root)
+        return "" if forbidden is None else f"the client's auto-memory is off: {forbidden.why}"
 
     def _finish(
         self, project_id: int, handled: Sequence[int], due: int, connection: Connection
@@ -259,6 +274,7 @@ class Extract:
                     group=group.group,
                 )
             report.rejected += len(verdict.rejected)
+            report.warnings = list(group.warnings)
             for made in group.applied:
                 names = {
                     Action.CREATE: report.created,
@@ -302,7 +318,7 @@ class Extract:
 
     def _bury(self, store: MemoryStore, seen: Snapshot, accepted: Iterable[Operation]) -> None:
         """Leave tombstones before what a person asked to forget is removed."""
-        graves = [
+        dug = [
             grave
             for operation in accepted
             if isinstance(operation, Delete)
@@ -310,8 +326,8 @@ class Extract:
             and (topic := seen.topics.get(operation.name)) is not None
             for grave in graves(self._journal, store, topic, at=self._clock.now())
         ]
-        if graves:
-            self._journal.bury(store.project_root, graves)
+        if dug:
+            self._journal.bury(store.project_root, dug)
 
 
 def _portion(due: Sequence[DueTurn]) -> list[DueTurn]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -85,6 +86,13 @@ def memory_directory(config: Path, root: str, *, auto_memory_directory: str | No
     if auto_memory_directory is not None:
         return Path(auto_memory_directory)
     return config / "projects" / slug(root) / "memory"
+
+
+def shared_directory(environ: Mapping[str, str], config: Path, home: Path) -> Path | None:
+    """Return the directory that holds the memories of all projects, if the settings name one."""
+    layers = read_layers(config, None, MANAGED_SETTINGS.get(sys.platform))
+    found = auto_memory_state(environ, layers, home=home).directory
+    return None if found is None else Path(found)
 
 
 def read_layers(config: Path, root: Path | None, managed: Path | None) -> tuple[Layer, ...]:

@@ -28,6 +28,14 @@ def counts(connection: Connection) -> dict[JobState, int]:
     return dict.fromkeys(JobState, 0) | {JobState(state): number for state, number in rows}
 
 
+def counts_by_kind(connection: Connection) -> dict[tuple[JobKind, JobState], int]:
+    """Return how many jobs of each kind are in each state; what has none is not there."""
+    rows = connection.execute(
+        select(jobs.c.kind, jobs.c.state, func.count()).group_by(jobs.c.kind, jobs.c.state)
+    )
+    return {(JobKind(kind), JobState(state)): number for kind, state, number in rows}
+
+
 def listing(
     connection: Connection,
     *,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
+from importlib import import_module
 from random import Random
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Update, not_, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import ColumnElement, Connection, Update, bindparam, not_, or_, select, update
 
-from memoryd.db.engine import SQLITE
 from memoryd.db.schema import jobs
 from memoryd.errors import LeaseLost
 from memoryd.queue import overview
@@ -18,6 +18,13 @@ from memoryd.queue.merging import Waiting, merge
 from memoryd.queue.rows import as_job, in_state
 
 _FREED: dict[str, Any] = {"worker": None, "lease_until": None}
+# Statements are built once: while a backlog is read, building them would cost more than running.
+_MERGE = update(jobs).where(jobs.c.id == bindparam("b_id"))
+_TWIN = (
+    select(jobs)
+    .where(in_state(JobState.QUEUED), jobs.c.dedupe_key == bindparam("b_dedupe_key"))
+    .with_for_update()
+)
 _CLOCK_S = 60.0
 """How far an instant of the past may lie in the future by a clock that is merely corrected."""
 
@@ -72,33 +79,39 @@ def put(connection: Connection, new: NewJob, *, now: float) -> int:
         attempt=0,
         snoozed=False,
     )
-    insert = sqlite.insert if connection.dialect.name == SQLITE else postgresql.insert
-    statement = (
-        insert(jobs)
-        .values(
-            kind=new.kind,
-            key=new.key,
-            dedupe_key=new.dedupe_key,
-            state=JobState.QUEUED,
-            max_attempts=new.max_attempts,
-            created_at=now,
-            **columns(waiting),
-        )
-        .on_conflict_do_nothing(
-            index_elements=[jobs.c.dedupe_key], index_where=in_state(JobState.QUEUED)
-        )
-        .returning(jobs.c.id)
-    )
+    row = {
+        "kind": new.kind,
+        "key": new.key,
+        "dedupe_key": new.dedupe_key,
+        "state": JobState.QUEUED,
+        "max_attempts": new.max_attempts,
+        "created_at": now,
+        **columns(waiting),
+    }
     while True:
-        inserted: int | None = connection.scalar(statement)
+        inserted: int | None = connection.scalar(_insert(connection.dialect.name), row)
         if inserted is not None:
             return inserted
         # On PostgreSQL another process may have claimed the twin meanwhile: then insert.
         twin = twin_of(connection, new.dedupe_key)
         if twin is not None:
             merged = merge(waiting_part(twin), waiting)
-            connection.execute(at(twin.id).values(**columns(merged)))
+            connection.execute(_MERGE, {"b_id": twin.id, **columns(merged)})
             return twin.id
+
+
+@cache
+def _insert(dialect: str) -> Any:
+    """Build the statement that inserts a job unless one with its dedupe key is queued."""
+    # Only the dialect in use is loaded.
+    insert = import_module(f"sqlalchemy.dialects.{dialect}").insert
+    return (
+        insert(jobs)
+        .on_conflict_do_nothing(
+            index_elements=[jobs.c.dedupe_key], index_where=in_state(JobState.QUEUED)
+        )
+        .returning(jobs.c.id)
+    )
 
 
 def at(job_id: int) -> Update:
@@ -134,12 +147,7 @@ def twin_of(connection: Connection, dedupe_key: str | None) -> Job | None:
     """Return the queued job with the dedupe key, locked."""
     if dedupe_key is None:
         return None
-    query = (
-        select(jobs)
-        .where(in_state(JobState.QUEUED), jobs.c.dedupe_key == dedupe_key)
-        .with_for_update()
-    )
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_TWIN, {"b_dedupe_key": dedupe_key}).one_or_none()
     return None if row is None else as_job(row)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-_FRESH_UNITS: Final = 128
+_FRESH_UNITS: Final = 1_024
 _WEIGHT_BITS: Final = 8
 MAX_WEIGHT: Final = (1 << _WEIGHT_BITS) - 1
 """Weights are whole numbers from 1 to this; what they mean is the caller's business."""
@@ -76,13 +76,14 @@ class Postings:
     def add(self, units: Iterable[tuple[int, Mapping[str, int]]]) -> None:
         """Add the units of one note, each with the weights of its terms."""
         counted: set[int] = set()
+        fresh = self._fresh
         for unit, weights in units:
             self._fresh_units += 1
             for name, weight in weights.items():
                 term = hash(name)
-                entry = self._fresh.get(term)
+                entry = fresh.get(term)
                 if entry is None:
-                    entry = self._fresh[term] = [0]
+                    entry = fresh[term] = [0]
                 if term not in counted:
                     counted.add(term)
                     entry[0] += 1
@@ -146,8 +147,12 @@ class Postings:
         segment = _Segment()
         for term in sorted(self._fresh):
             entry = self._fresh[term]
-            segment.units.extend(packed >> _WEIGHT_BITS for packed in entry[1:])
-            segment.weights.extend(packed & MAX_WEIGHT for packed in entry[1:])
+            if len(entry) == 2:  # noqa: PLR2004 - its notes and one unit, as most terms
+                segment.units.append(entry[1] >> _WEIGHT_BITS)
+                segment.weights.append(entry[1] & MAX_WEIGHT)
+            else:
+                segment.units.extend([packed >> _WEIGHT_BITS for packed in entry[1:]])
+                segment.weights.extend([packed & MAX_WEIGHT for packed in entry[1:]])
             segment.close(term, entry[0])
         self._fresh = {}
         self._fresh_units = 0

@@ -231,10 +231,11 @@ def _head(note: Note) -> dict[str, int]:
 def _impacts(weights: Mapping[str, int]) -> dict[str, int]:
     """Return BM25's part for each term but its idf, as a share of ``MAX_WEIGHT``."""
     norm = _K1 * (1 - _B + _B * sum(weights.values()) / _LENGTH)
-    return {
-        term: max(1, round(MAX_WEIGHT * weight / (weight + norm)))
-        for term, weight in weights.items()
+    impact = {
+        weight: max(1, round(MAX_WEIGHT * weight / (weight + norm)))
+        for weight in set(weights.values())
     }
+    return {term: impact[weight] for term, weight in weights.items()}
 
 
 def _largest(scores: list[float], count: int) -> list[tuple[int, float]]:

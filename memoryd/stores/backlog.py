@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select, update
 
-from memoryd.db.schema import files, turns
+from memoryd.db.schema import files, projects, turns
 from memoryd.stores.transcripts import TurnState
 
 
@@ -78,6 +78,18 @@ def waiting(connection: Connection) -> int:
     return int(
         connection.scalar(select(func.count()).where(turns.c.state == TurnState.ENDED.value)) or 0
     )
+
+
+def projects_waiting(connection: Connection) -> list[tuple[int, str]]:
+    """Return row id and root of the projects with ended turns that wait for extraction."""
+    rows = connection.execute(
+        select(projects.c.id, projects.c.root)
+        .join(turns, turns.c.project_id == projects.c.id)
+        .where(turns.c.state == TurnState.ENDED.value)
+        .distinct()
+        .order_by(projects.c.id)
+    )
+    return [(row.id, row.root) for row in rows]
 
 
 def newest_turn(connection: Connection) -> int:

@@ -217,6 +217,17 @@ def read_positions(connection: Connection) -> Iterator[tuple[str, int]]:
         yield row.path, row.offset
 
 
+def looked_at(connection: Connection, paths: Collection[str]) -> dict[str, int]:
+    """Return how far the known ones of some files were read, unterminated last lines included."""
+    found: dict[str, int] = {}
+    for chunk in chunks(list(paths)):
+        rows = connection.execute(
+            select(files.c.path, files.c.size, files.c.offset).where(files.c.path.in_(chunk))
+        )
+        found |= {row.path: max(row.size, row.offset) for row in rows}
+    return found
+
+
 def totals(connection: Connection) -> Totals:
     """Return the sums over all files, and the numbers of sessions and turns."""
     row = connection.execute(
@@ -344,8 +355,10 @@ _UPDATE_SESSION = (
         **{
             name: bindparam(f"b_{name}")
             for name in sessions.c.keys()  # noqa: SIM118 - a collection of columns, not a mapping
-            if name not in {"id", "project_id", "turns"}
+            if name not in {"id", "project_id", "title", "turns"}
         },
+        # A title is not taken away by one that must not be told.
+        title=case((bindparam("b_title") == "", sessions.c.title), else_=bindparam("b_title")),
         project_id=func.coalesce(sessions.c.project_id, bindparam("b_project_id")),
         turns=case(
             (bindparam("b_recount", type_=Boolean), bindparam("b_turns", type_=Integer)),

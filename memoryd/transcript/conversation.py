@@ -174,7 +174,8 @@ class _Listener:
         name = clean_text(block.name or "")
         write = memory_write(name, arguments)
         if write is not None:
-            write = replace(write, content=self._cut(clean_text(write.content), self._max_text))
+            content = self._cut(clean_text(write.content), self._max_text)
+            write = replace(write, path=clean_text(write.path), content=content)
         files = tuple(map(clean_text, named_files(arguments)))
         call = ToolCall(line.start, block.id or "", name, clean_text(gist(arguments)), files)
         if self._add(call) and call.id:

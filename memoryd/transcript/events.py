@@ -3,12 +3,16 @@
 Every event has ``start`` and ``end``: the positions of its line in the file (``end`` is after the
 newline). ``at`` is in seconds since 1970 UTC; a record without a usable timestamp has that of the
 record before it, or 0.0.
+
+There is at least one for each record of the conversation: structs are made several times as fast as
+data classes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class EndReason(StrEnum):
@@ -30,8 +34,7 @@ class EndReason(StrEnum):
     """Nothing was written for a while."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionStarted:
+class SessionStarted(Struct, frozen=True, gc=False):
     """The file is a session: its first user or assistant record came."""
 
     start: int
@@ -39,8 +42,7 @@ class SessionStarted:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class HumanPrompt:
+class HumanPrompt(Struct, frozen=True, gc=False):
     """A person said something; a turn begins.
 
     Attributes:
@@ -61,8 +63,7 @@ class HumanPrompt:
     queued: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantText:
+class AssistantText(Struct, frozen=True, gc=False):
     """The model said something (no thoughts, no tool calls, no messages of the client).
 
     Attributes:
@@ -78,8 +79,7 @@ class AssistantText:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True, gc=False):
     """A record extended the current turn; comes once for each that is no human prompt.
 
     Attributes:
@@ -92,8 +92,7 @@ class Activity:
     tool_open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Struct, frozen=True, gc=False):
     """A mark that the turn is over; one turn may have several of them."""
 
     start: int
@@ -102,8 +101,7 @@ class TurnEnded:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(Struct, frozen=True, gc=False):
     """The client compacted the conversation here.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memoryd.transcript.shrink import Shrinker
 
@@ -13,8 +14,7 @@ MAX_RECORD = 8 * 2**20
 _STEP = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True, gc=False):
     """One line.
 
     Attributes:

@@ -8,9 +8,11 @@ version, the shape of the text decides.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memoryd.transcript.injected import carries_marker, without_injections
 from memoryd.transcript.lenient import clean_text
@@ -57,8 +59,7 @@ class NotHumanReason(StrEnum):
     """No text at all: images alone, or nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Human:
+class Human(Struct, frozen=True, gc=False):
     """The words of a person.
 
     Attributes:
@@ -72,8 +73,7 @@ class Human:
     headless: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NotHuman:
+class NotHuman(Struct, frozen=True, gc=False):
     """Anything else."""
 
     why: NotHumanReason
@@ -128,7 +128,10 @@ def _classify_user(record: UserRecord) -> Verdict:
     if marked is not None:
         return NotHuman(marked)
     blocks = record.message.blocks if record.message else []
-    answers_tool = any(block.type == "tool_result" for block in blocks)
+    types = {block.type for block in blocks}
+    answers_tool = "tool_result" in types
+    if answers_tool and "text" not in types:
+        return NotHuman(NotHumanReason.TOOL_RESULT)
     verdict = _judge(blocks, headless=_is_headless(record), queued=answers_tool)
     if isinstance(verdict, NotHuman):
         silent = answers_tool and verdict.why is NotHumanReason.EMPTY

@@ -19,6 +19,9 @@ Noted = str | msgspec.Raw
 _KEPT = 64 * 1024
 """Bytes of an undecoded part that is kept for later; a longer one is measured at once."""
 
+_KEPT_IN_ALL = 4 * _KEPT
+"""Bytes and characters of all that is kept; when there is more, all of it is measured."""
+
 
 class LedgerState(msgspec.Struct, kw_only=True):
     """What must be remembered between chunks.
@@ -49,6 +52,7 @@ class TokenLedger:
         self._state = state
         self._output: list[Noted] = []
         self._after: list[Noted] = []
+        self._kept = 0
 
     @property
     def state(self) -> LedgerState:
@@ -124,15 +128,19 @@ class TokenLedger:
         self._state = LedgerState(call=message_id, output=PER_CALL, prefix=prefix)
 
     def _note(self, target: list[Noted], part: Noted) -> None:
+        size = len(part) if isinstance(part, str) else memoryview(part).nbytes
         if isinstance(part, str):
             target.append(part)
-        elif memoryview(part).nbytes <= _KEPT:
+        elif size <= _KEPT:
             # A copy, so that the line it stands in can be freed.
             target.append(part.copy())
         elif target is self._output:
             self._state.output += _tokens(part)
         else:
             self._state.after += _tokens(part)
+        self._kept += size
+        if self._kept > _KEPT_IN_ALL:
+            self.settle()
 
     def settle(self) -> None:
         """Measure what was noted, so that no text is held."""
@@ -143,6 +151,7 @@ class TokenLedger:
     def _forget(self) -> None:
         self._output.clear()
         self._after.clear()
+        self._kept = 0
 
 
 def _tokens(noted: Noted) -> int:

@@ -117,7 +117,8 @@ _RECORD: _Fields = {
 
 def clean_text(text: str) -> str:
     """Replace what no UTF-8 file or database can hold: lone surrogates and U+0000."""
-    return _SURROGATE.sub(_REPLACEMENT, text.replace("\0", _REPLACEMENT))
+    text = text.replace("\0", _REPLACEMENT)
+    return text if text.isascii() else _SURROGATE.sub(_REPLACEMENT, text)
 
 
 def load(data: bytes) -> Any:

@@ -134,7 +134,6 @@ class TranscriptReader:
         return self._take()
 
     def _take(self) -> list[Event]:
-        self._ledger.settle()
         events, self._events = self._events, []
         return events
 
@@ -144,14 +143,14 @@ class TranscriptReader:
         self.stats.oversize += line.oversize
         for found in parsed.found:
             match found.record:
+                case Progress() | Bookkeeping():  # about half of all: first
+                    pass
                 case UserRecord() | AssistantRecord() | SystemRecord() | AttachmentRecord():
                     self._tree(line, found.record, found)
                 case CustomTitle() | AiTitle() | AgentName():
                     self._session.name(found.record)
                 case Unknown():
                     self.stats.skipped += 1
-                case Progress() | Bookkeeping():
-                    pass
                 case _:
                     assert_never(found.record)
 

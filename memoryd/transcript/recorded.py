@@ -55,5 +55,7 @@ def is_models_own(record: AssistantRecord) -> bool:
 
 def said_text(message: Message) -> str:
     """Return the text blocks of a message, without thoughts and tool calls."""
-    texts = (block.text for block in message.blocks if block.type == "text" and block.text)
+    texts = [block.text for block in message.blocks if block.type == "text" and block.text]
+    if not texts:
+        return ""
     return "\n\n".join(text for text in map(clean_text, texts) if text.strip())

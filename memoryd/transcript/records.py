@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import msgspec
 
@@ -11,8 +10,10 @@ from memoryd.transcript.lenient import fitted, load
 from memoryd.transcript.shapes import (
     BOOKKEEPING,
     TAGGED,
+    AssistantRecord,
     Bookkeeping,
     Record,
+    TreeRecord,
     Unknown,
     tagged_decoder,
 )
@@ -54,16 +55,14 @@ _raw = msgspec.json.Decoder(msgspec.Raw)
 _typed = msgspec.json.Decoder(_Typed)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True, gc=False):
     """A record and the bytes it was made from."""
 
     record: Record
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True, gc=False):
     """What a line held.
 
     Attributes:
@@ -102,8 +101,19 @@ def _fast(data: bytes) -> Record | None:
         record = tagged_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError):
         return None
-    # Text with U+0000 is cleaned on the slow way.
-    return None if b"\\u0000" in data else record
+    # Names with U+0000 are cleaned on the slow way; texts are where they are taken out.
+    return None if isinstance(record, TreeRecord) and "\0" in _names(record) else record
+
+
+def _names(record: TreeRecord) -> str:
+    """Return what is taken from a record as it stands."""
+    message_id = ""
+    if isinstance(record, AssistantRecord) and record.message is not None:
+        message_id = record.message.id or ""
+    return (
+        f"{record.uuid}{record.cwd}{record.session_id}{record.version}{record.git_branch}"
+        f"{record.agent_id}{message_id}"
+    )
 
 
 def _slow(data: bytes) -> Parsed:

@@ -445,18 +445,18 @@ def test_turns_move_with_a_file_that_grew_in_front(lite: Bench) -> None:
     assert lite.turns("uuid", "start") == [("h1", len(front)), ("h2", len(front) + first)]
 
 
-def test_a_session_in_two_directories_is_gone_only_when_both_are(lite: Bench) -> None:
-    first = lite.write(b"".join(TALK))
-    lite.scan()
-    second = lite.write(b"".join(TALK), project="-copy")
-    lite.scan()
+def test_a_session_in_two_directories_is_gone_only_when_both_are(bench: Bench) -> None:
+    first = bench.write(b"".join(TALK))
+    bench.scan()
+    second = bench.write(b"".join(TALK), project="-copy")
+    bench.scan()
     second.unlink()
-    lite.scan()
-    assert lite.sessions("id", "state") == [("s", "present")]
+    bench.scan()
+    assert bench.sessions("id", "state") == [("s", "present")]
 
     first.unlink()
-    lite.scan()
-    assert lite.sessions("id", "state") == [("s", "gone")]
+    bench.scan()
+    assert bench.sessions("id", "state") == [("s", "gone")]
 
 
 def test_a_name_that_is_no_text_keeps_no_other_file_from_being_read(lite: Bench) -> None:

@@ -266,6 +266,7 @@ def test_a_locked_database_delays_but_loses_nothing(
     bench.ingest.rescan()
     assert bench.ingest.run_once() == 5.0
     assert "nothing is lost" in bench.ingest.status().warnings[0]
+    assert bench.ingest.status().lag_bytes == len(TALK)
     holder.execute("COMMIT")
     holder.close()
     bench.later(5)

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from memoryd.admission import Admission
 from memoryd.clock import Clock, ManualClock
 from memoryd.db.engine import Database
 from memoryd.db.schema import files, jobs, project_paths, projects, sessions, turns
@@ -105,6 +106,7 @@ class Bench:
         self.queue = Queue(database, self.clock, Random(1))
         self.is_request = is_request
         self.settings = settings or IngestSettings(watch=False)
+        self.admission: Callable[[], Admission] = Admission
         self.events: list[tuple[str, dict[str, Any]]] = []
         self.ingest = self.restart()
 
@@ -120,6 +122,7 @@ class Bench:
             is_request=self.is_request,
             on_event=lambda name, **facts: self.events.append((name, facts)),
             settings=self.settings,
+            admission=lambda: self.admission(),  # noqa: PLW0108 - a test may replace it
         )
         return self.ingest
 

@@ -117,11 +117,14 @@ def test_second_instance_is_refused(service: Service) -> None:
         service.home,
         MEMORYD_STATE_DIR=str(service.home / "other-state"),
         MEMORYD_RUNTIME_DIR=str(service.home / "other-run"),
-    ).run("memoryd", "start", "--foreground", timeout=30)
-
-    assert other.returncode == 1
-    assert f"another memoryd already serves {service.home}/.claude" in other.stderr
-    assert str(service.pid()) in other.stderr
+    )
+    for arguments in (["start"], ["start", "--foreground"]):
+        refused = other.run("memoryd", *arguments, timeout=30)
+        assert refused.returncode == 1
+        serves = f"memoryd: another memoryd already serves {service.home}/.claude (pid "
+        assert f"{serves}{service.pid()}, " in refused.stderr
+        assert "memoryd: memoryd:" not in refused.stderr
+        assert "see: memoryctl status" in refused.stderr
 
 
 def test_socket_path_too_long(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_start_returns_when_it_answers_and_stop_when_it_has_ended(home: Home) ->
 def test_a_refusal_reaches_who_starts(home: Home) -> None:
     with pytest.raises(background.StartFailed, match="planted refusal") as caught:
         home.start("refuse")
-    assert "planted hint" in str(caught.value)
+    assert "planted hint" in caught.value.hint
     assert lock_holder(home.paths.lock) is None
 
 

@@ -14,7 +14,7 @@ from memoryd.client import Client
 
 from support.service import COMMANDS, Service
 
-UNITS = Path(__file__).resolve().parents[2] / "systemd"
+UNITS = Path(__file__).resolve().parents[2] / "memoryd" / "systemd"
 
 pytestmark = pytest.mark.system
 

@@ -265,7 +265,13 @@ def test_other_prompts_are_no_requests(text: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["extraction_prompts.json", "extraction_prompts_unseen.json", "extraction_prompts_fresh.json"],
+    [
+        "extraction_prompts.json",
+        "extraction_prompts_unseen.json",
+        "extraction_prompts_fresh.json",
+        "extraction_prompts_third.json",
+        "extraction_prompts_fourth.json",
+    ],
 )
 def test_labelled_prompts_are_read_right(name: str) -> None:
     """The first grew with the rules; the others were first scored unseen (help: extraction)."""

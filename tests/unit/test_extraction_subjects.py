@@ -240,6 +240,56 @@ def test_forgetting_never_guesses() -> None:
     assert findings.operations == []
     assert findings.ambiguous[0].names == ("ledger-database-port", "orders-database-port")
     assert batch("forget the lunch menu", memories=kept) == []
+    (refused,) = check(request, propose(request)).rejected
+    assert refused.reason == (
+        "several memories may be meant: ledger-database-port, orders-database-port"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "correction", "now"),
+    [
+        ("Use pnpm, not npm.", "we use npm now, not pnpm", "We use npm, not pnpm."),
+        ("Use pnpm, not npm.", "don't use pnpm any more", "Don't use pnpm any more."),
+        ("Use pnpm, not npm.", "不用 pnpm 了，改回 npm", "不用 pnpm 了，改回 npm。"),
+        (
+            "I'm a data scientist.",
+            "I'm not a data scientist anymore, I'm a product manager now",
+            "The user is a product manager.",
+        ),
+        (
+            "Remember that the ledger database listens on port 7001.",
+            "the ledger database port changed to 7003",
+            "The ledger database port changed to 7003.",
+        ),
+        (
+            "The release is due on Friday.",
+            "release slipped to December 11",
+            "Release slipped to 2026-12-11.",
+        ),
+        ("记住：测试库端口是 5433", "不对，测试库端口应该是 5434", "测试库端口应该是 5434。"),
+    ],
+)
+def test_a_correction_replaces(before: str, correction: str, now: str) -> None:
+    kept = told(before)
+    (made,) = batch(correction, memories=kept)
+    assert isinstance(made, Update)
+    assert made.description == now
+    assert f"Until 2026-12-01: {kept[0].description}" in made.body
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["that's wrong, it's 7003", "不对，应该是 7003", "forget all of that", "forget everything"],
+)
+def test_what_names_nothing_changes_nothing(text: str) -> None:
+    kept = told("Remember that the ledger database listens on port 7001.")
+    assert batch(text, memories=kept) == []
+
+
+def test_unlike_facts_of_one_form_do_not_replace_each_other() -> None:
+    kept = told("We dropped support for Node 16.", "we dropped support for Python 3.8")
+    assert len(kept) == 2
 
 
 def test_remembered_and_forgotten_in_one_batch_is_nothing() -> None:

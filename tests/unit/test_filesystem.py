@@ -36,6 +36,28 @@ def test_an_unlisted_path_has_no_type() -> None:
     assert filesystem.filesystem_type("", PurePosixPath("/x")) is None
 
 
+@pytest.mark.parametrize(
+    ("mount", "path", "kind"),
+    [
+        ("server:/e /home/ann nfs rw 0 0", "/home/ann/.claude/projects", "nfs"),
+        ("//nas/s /home/ann cifs rw 0 0", "/home/ann/.claude/projects", "cifs"),
+        ("C: /mnt/c 9p rw 0 0", "/mnt/c/Users/ann/.claude/projects", "9p"),
+        ("C: /mnt/c drvfs rw 0 0", "/mnt/c/Users/ann/.claude/projects", "drvfs"),
+        ("x /home/ann fuse.gocryptfs rw 0 0", "/home/ann/.claude/projects", "fuse.gocryptfs"),
+        ("x /p/-one fuse.sshfs rw 0 0", "/p", "fuse.sshfs"),
+        ("x /p fuse.sshfs rw 0 0\n/dev/sda1 /p ext4 rw 0 0", "/p", None),
+        ("/dev/sdb1 /home/ann fuseblk rw 0 0", "/home/ann/.claude/projects", None),
+        ("x /elsewhere nfs rw 0 0", "/home/ann/.claude/projects", None),
+        ("", "/home/ann/.claude/projects", None),
+    ],
+)
+def test_which_file_systems_do_not_tell_of_changes_elsewhere(
+    mount: str, path: str, kind: str | None
+) -> None:
+    table = f"/dev/root / ext4 rw 0 0\n{mount}\n"
+    assert filesystem.without_events(table, PurePosixPath(path)) == kind
+
+
 def test_a_network_file_system_is_refused_with_a_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

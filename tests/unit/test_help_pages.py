@@ -62,6 +62,8 @@ def test_every_setting_is_described_with_its_default() -> None:
             if isinstance(key.default, bool)
             else f"{key.default:g}"
             if isinstance(key.default, float)
+            else str(list(key.default))
+            if isinstance(key.default, tuple)
             else str(key.default)
         )
         for key in KEYS.values()

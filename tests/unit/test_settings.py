@@ -118,6 +118,9 @@ def test_the_environment_beats_project_tables() -> None:
         ('[projects]\n"/p" = 3', ["no table"]),
         ("projects = 3", ['[projects."/path"]']),
         ("a = = b", ["line 1"]),
+        ("exclude = 3", ["list of directories"]),
+        ("exclude = [3]", ["list of directories"]),
+        ("exclude = ['client/**']", ["each begins with / or ~/ or **/"]),
     ],
 )
 def test_mistakes_are_refused_with_file_and_key(text: str, parts: list[str]) -> None:
@@ -126,6 +129,13 @@ def test_mistakes_are_refused_with_file_and_key(text: str, parts: list[str]) -> 
         assert part in message
     if "deadline_s (60)" not in message:
         assert "/home/me/.config/memoryd/config.toml" in message
+
+
+def test_exclusions_are_a_list_or_words_between_colons() -> None:
+    assert loaded("exclude = ['~/a/**', '**/b']").exclude == ("~/a/**", "**/b")
+    assert loaded(environ={"MEMORYD_EXCLUDE": "/a::~/b"}).exclude == ("/a", "~/b")
+    fixed = loaded("exclude = []", system="exclude = ['/a']\nlocked = ['exclude']")
+    assert fixed.exclude == ("/a",)
 
 
 def test_mistakes_in_locked_and_in_the_environment() -> None:

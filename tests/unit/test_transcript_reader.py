@@ -57,6 +57,27 @@ def only(events: list[Event], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
+def test_no_event_and_no_name_of_the_session_holds_u0000() -> None:
+    data = b"".join(
+        [
+            user("a\0b", "u\0", cwd="/w\0d", gitBranch="m\0n", sessionId="s\0"),
+            assistant(text("c\0d"), call("t\0", command="x\0y"), uuid="a\0", message_id="m\0"),
+            result("t\0", "e\0f"),
+            queued("g\0h", "q\0"),
+            row(type="custom-title", customTitle="i\0j"),
+        ]
+    )
+
+    events, reader = read(data)
+
+    assert b"\\u0000" in data
+    assert "\\x00" not in repr(events)
+    assert [event.text for event in only(events, HumanPrompt)] == ["a\ufffdb", "g\ufffdh"]
+    assert reader.session.title == "i\ufffdj"
+    names = (reader.session.cwd, reader.session.git_branch, *reader.session.aliases)
+    assert "\0" not in "".join(names)
+
+
 def pieces(data: bytes, places: list[int]) -> list[bytes]:
     edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
     return [data[a:b] for a, b in itertools.pairwise(edges)]

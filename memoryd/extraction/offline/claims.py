@@ -82,7 +82,10 @@ _CODE: Final = re.compile(
     re.IGNORECASE,
 )
 _HYPOTHETICAL: Final = re.compile(
-    r"^(?:if|suppose|supposing|imagine|assuming|assume|what if|maybe|perhaps|possibly|say\b|"
+    r"^(?:if(?! you(?:'re| are)? (?:ever )?(?:need|want|have|add|change|touch|find|see|create|"
+    r"write|"
+    r"modify|edit|notice|unsure|not sure|in doubt|uncertain|stuck)\b)|suppose|supposing|imagine|"
+    r"assuming|assume|what if|maybe|perhaps|possibly|say\b|"
     r"let's say|unless|"
     r"i (?:think|guess|suppose|wonder|believe|doubt|assume|thought|feel like|bet|hope|wish)|"
     r"it (?:seems|looks)|"
@@ -107,7 +110,8 @@ _ASKS: Final = re.compile(
     r"what|why|how|where|when(?! )|who|which|"
     r"whose|am|any(?:one|body|thing)?|isn't|aren't|don't we|didn't|haven't|"
     r"wasn't)\b(?!.*\b(?:remember that|forget that)\b)|"
-    r"(?:吗|呢|么|没有)[。.]?$|(?:是不是|要不要|能不能|会不会|有没有|是否|怎么|为什么|为何|如何|什么|哪个|哪里|哪些|多少|谁)",
+    r"(?:吗|呢|么|没有)[。.]?$|(?:是不是|要不要|能不能|会不会|有没有|是否|怎么|为什么|为何|如何|"
+    r"什么|哪个|哪里|哪些|多少|谁)",
     re.IGNORECASE,
 )
 _PRODUCT: Final = re.compile(
@@ -125,7 +129,8 @@ _TOKENS: Final = re.compile(r"[A-Za-z0-9][\w.'-]*|[\u3400-\u9fff]{2}")
 _REASON: Final = re.compile(
     r"^(?P<fact>.{6,}?),?\s+(?:because|as otherwise|otherwise|or else|(?P<that>so that)|"
     r"due to the fact that|since(?!\s+(?:\d|last|this|yesterday|mon|tue|wed|thu|fri|sat|sun)))"
-    r",?\s+(?P<why>.{4,})$|^(?P<fact2>.{4,}?)[，,。]\s*(?:因为|由于|否则|不然|原因是)[，,：:]?\s*(?P<why2>.{2,})$",
+    r",?\s+(?P<why>.{4,})$|^(?P<fact2>.{4,}?)[，,。]\s*(?:因为|由于|否则|不然|"
+    r"原因是)[，,：:]?\s*(?P<why2>.{2,})$",
     re.IGNORECASE,
 )
 _COLON_REASON: Final = re.compile(
@@ -136,6 +141,7 @@ _ORDER_AFTER: Final = re.compile(
     r"where\b|what\b|how\b|why\b|when is\b|who\b|which\b|"
     r"let's\b|let us\b|now\b|then\b|tell me|show me|give me|start\b|continue\b|fix\b|check\b|"
     r"go ahead|proceed\b).*$"
+    r"|,?\s+(?:[–—-]\s+)?just (?:do|fix|make|write|run|show|get) (?:it|that|them|me)\b.*$"
     r"|[，,]\s*(?:然后|现在|接着|请|帮我|另外|再|继续).*$",
     re.IGNORECASE,
 )
@@ -150,7 +156,7 @@ def points_elsewhere(text: str) -> bool:
     """Say whether a statement needs the conversation, or one piece of code, to be understood."""
     without = _HERE.sub(" ", split_reason(text, rule=True)[0])
     return DEICTIC.search(without) is not None or bool(
-        re.search(r"[这那此该](?!个?(?:项目|仓库|团队|样))", text)
+        re.search(r"(?:[这那此]|(?<!应)该)(?!么|个?(?:项目|仓库|团队|样))", text)
     )
 
 
@@ -189,9 +195,12 @@ def rule(text: str, *, asked: bool = False, kind: MemoryType = MemoryType.FEEDBA
     return Claim(type=kind, fact=fact, sentence="", asked=asked, rule=True, reason=reason)
 
 
+_FILLER: Final = re.compile(r"(?<=\w),?\s+(?:btw|pls|plz|thx|thanks)[.!]*$", re.IGNORECASE)
+
+
 def without_orders(text: str) -> str:
     """Return a statement without the question or order of the moment joined to it."""
-    return _ORDER_AFTER.sub("", text).strip()
+    return _FILLER.sub("", _ORDER_AFTER.sub("", text)).strip()
 
 
 def without_secrets(text: str) -> str:
@@ -214,9 +223,21 @@ def sentence_of(text: str) -> str:
     """Return a statement with a capital letter and a full stop."""
     text = " ".join(text.split()).strip(" ,;:，；：、-—–")
     text = re.sub(
-        r",?\s*\b(?:please|thanks|thank you|ok|okay)[.!]*$", "", text, flags=re.IGNORECASE
+        r",?\s*\b(?:please|pls|plz|btw|thx|thanks|thank you|ok|okay)[.!]*$",
+        "",
+        text,
+        flags=re.IGNORECASE,
     )
     text = re.sub(r"(?<=\w),?\s+(?:right )?now$", "", text, flags=re.IGNORECASE)
+    text = re.sub(r"(?<=\w),?\s+(?:too|as well|though|ok\?)$", "", text, flags=re.IGNORECASE)
+    text = re.sub(
+        r"^(?:(?:also|then|please|pls|plz|just|and|so|but|well|oh)[\s,]+)+(?=\w)|"
+        r"^(?:(?:请你?|也|还要|麻烦你?|那就|那么|然后|另外|顺便)[，,\s]*)+(?=\w)",
+        "",
+        text,
+        flags=re.IGNORECASE,
+    )
+    text = re.sub(r"\b([dD])ont\b", r"\1on't", text)
     text = re.sub(r"^let(?:'s| us)\s+", "", text, flags=re.IGNORECASE)
     if not text:
         return ""

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from memoryd.extraction.offline.frames import own_words
+
 _MOST: Final = 20_000  # characters of a prompt that are looked at
 _LONG: Final = 2_500  # characters of prose beyond which a text is taken for a document
 _WRAPPED: Final = 60  # a line this long without a full stop goes on in the next
@@ -46,7 +48,8 @@ _PASTED: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SPEAKER: Final = re.compile(  # Leads that look like a speaker's name but are the person's own.
-    r"^\s*(?:no|actually|yes|okay|ok|so|well|please|remember|note|reminder|important|also|"
+    r"^\s*(?:no|again|background|convention|policy|goal|reason|actually|yes|okay|ok|so|well|"
+    r"please|remember|note|reminder|important|also|"
     r"decision|fyi|btw|correction|update|rule|preference|hint|context|"
     r"deadline|dashboard|tracker|wiki|runbook|ps|p\.s\.|queued while busy|memorize|memory|"
     r"forget|from now on|always|never|todo\b(?!.*\btodo)|for the record)\b",
@@ -60,7 +63,13 @@ _LEADS_PASTE: Final = re.compile(
     r"transcript|conversation|thread|"
     r"spec(?:ification)?|feedback|guidelines?|instructions?|translate|summari[sz]e|rewrite|"
     r"proofread|explain)\b|"
-    r"(?:输出|日志|报错|错误|如下|以下|下面|内容|原文|翻译|总结|评论|邮件|消息|说明|计划|方案|代码|写道|说|回复)",
+    r"(?:输出|日志|报错|错误|如下|以下|下面|内容|原文|翻译|总结|评论|邮件|消息|说明|计划|方案|"
+    r"代码|写道|说|回复)",
+    re.IGNORECASE,
+)
+_TASKS: Final = re.compile(
+    r"\b(?:do|fix|need|want|should|must|tasks?|steps?|todos?|implement|please|work|next)\b|"
+    r"(?:要做|任务|步骤|需要|请)",
     re.IGNORECASE,
 )
 _DICTATES: Final = re.compile(
@@ -119,7 +128,7 @@ def sentences(text: str) -> list[Sentence]:
         return []
     for pattern in (_FENCE, _INLINE_FENCE, _TAGGED):
         text = pattern.sub("\n\n", text)
-    lines = list(_own(text.split("\n")))
+    lines = list(_own(own_words(text).split("\n")))
     if sum(len(line.text) for line in lines) > _LONG:
         return []
     found: list[Sentence] = []
@@ -153,7 +162,10 @@ def _own(lines: list[str]) -> Iterator[_Line]:
             continue
         if number >= first or _HEADING.match(line):
             return
-        if skipping or _pasted(line):
+        if skipping:
+            continue
+        if _pasted(line):
+            skipping = not line.lstrip().startswith(">")  # People answer right below a quotation.
             continue
         item = _ITEM.match(line)
         content = line[item.end() :].strip() if item else line.strip()
@@ -161,11 +173,19 @@ def _own(lines: list[str]) -> Iterator[_Line]:
             if _LEADS_LIST.search(content):
                 under = content
                 continue
-            if _LEADS_PASTE.search(content):
+            if not _leads_tasks(lines, number) and (
+                _LEADS_PASTE.search(content) or not "".join(lines[number + 1 : number + 2]).strip()
+            ):
                 return
             skipping = True
             continue
         yield _Line(content, item is not None, under)
+
+
+def _leads_tasks(lines: list[str], number: int) -> bool:
+    """Say whether a line with a colon introduces a list of things to do, which ends with it."""
+    following = next((line for line in lines[number + 1 :] if line.strip()), "")
+    return _ITEM.match(following) is not None and _TASKS.search(lines[number]) is not None
 
 
 def _first_paste(lines: list[str]) -> int:

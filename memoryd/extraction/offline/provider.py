@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
+from typing import Final
 
 from memoryd.extraction import dates, kinds, subjects
 from memoryd.extraction.fingerprint import words
@@ -11,6 +12,7 @@ from memoryd.extraction.matching import Statement
 from memoryd.extraction.offline.claims import Claim, Forget
 from memoryd.extraction.offline.reading import readings
 from memoryd.extraction.operations import (
+    Delete,
     Evidence,
     ExtractionInput,
     MemoryType,
@@ -28,7 +30,7 @@ class Findings:
 
     Attributes:
         operations: one per memory at most.
-        ambiguous: requests to forget that were not done, because several memories may be meant.
+        ambiguous: requests to forget that were not done: several memories may be meant.
     """
 
     operations: list[Operation]
@@ -40,7 +42,19 @@ def propose(given: ExtractionInput, *, zone: tzinfo = UTC) -> list[Operation]:
 
     Pure and deterministic: the same turns on the memories that result propose nothing.
     """
-    return examine(given, zone=zone).operations
+    findings = examine(given, zone=zone)
+    return [*findings.operations, *map(_undone, findings.ambiguous)]
+
+
+def _undone(unclear: Ambiguous) -> Delete:
+    """Return a request to forget that is not clear, for the checks to refuse and the journal."""
+    return Delete(
+        name=unclear.names[0],
+        candidates=unclear.names,
+        evidence=(unclear.evidence,),
+        explicit=True,
+        reason=f"asked to forget: {quoted(unclear.query)[:200]}",
+    )  # fmt: skip
 
 
 def examine(given: ExtractionInput, *, zone: tzinfo = UTC) -> Findings:
@@ -81,7 +95,7 @@ def _take(bench: Workbench, turn: TurnInput, spoken: Utterance, zone: tzinfo) ->
 
 def stated(claim: Claim, *, at: float, zone: tzinfo = UTC) -> Statement:
     """Return a claim as a statement about a subject, with its dates absolute."""
-    fact = dates.absolute(claim.fact, at, zone=zone)
+    fact = dates.absolute(claim.fact, at, zone=zone, recurring=claim.rule)
     subject = claim.subject or _subject(claim)
     return Statement(
         fact=fact,
@@ -98,6 +112,8 @@ def stated(claim: Claim, *, at: float, zone: tzinfo = UTC) -> Statement:
 def _subject(claim: Claim) -> tuple[str, ...]:
     """Return the words a claim is about; a choice of a known kind is about that kind."""
     subject = subjects.order(claim.fact) if claim.rule else subjects.topic(claim.fact)
+    if len(subject) == 1 and subject[0] in _BROAD:
+        subject = subjects.order(claim.fact)
     named = kinds.kinds_in(claim.fact)
     if len(named) == 1:
         kind, members = next(iter(named.items()))
@@ -105,6 +121,13 @@ def _subject(claim: Claim) -> tuple[str, ...]:
         if chosen <= about and len(chosen) * 2 >= len(about):
             return (kind,)
     return subject
+
+
+_BROAD: Final = frozenset((
+    "production", "team", "customer", "customers", "client", "clients", "data", "code", "company",
+    "app", "system", "frontend", "backend",
+))  # fmt: skip
+"""Words that are no subject alone: unlike facts would share one memory."""
 
 
 def _prefix(claim: Claim) -> str:

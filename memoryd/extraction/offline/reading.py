@@ -21,11 +21,14 @@ _MOST_ITEMS: Final = 10  # of a list under "remember:"
 _LONGEST: Final = 600  # characters of a sentence that a person says about one thing
 
 _REQUEST: Final = re.compile(
-    r"\b(?:remember|memory|memori[sz]e|note|forget|record|reference|next time|from (?:now|"
+    r"\b(?:remember|rem\w{1,4}ber|scratch|disregard|never ?mind|save|store|general(?:ly)?|changed|"
+    r"slipped|postponed|fwd|convention|policy|memory|memori[sz]e|note|forget|record|reference|"
+    r"next time|from (?:now|"
     r"here)|going forward|moving forward|henceforth|future|"
     r"convention|no|nope|wrong|not|actually|correction|instead|rather|moved|migrated|switched|"
     r"any ?more|longer|outdated|now|rule|incorrect|stopped)\b|"
-    r"记|忘|以后|今后|往后|从现在|从今|从此|将来|下次|不|错|更正|纠正|过时|其实|改|换|迁|搬|代替|取代|别|勿|删",
+    r"记|忘|以后|今后|往后|从现在|从今|从此|将来|下次|不|错|更正|纠正|过时|其实|改|换|迁|搬|代替|"
+    r"取代|别|勿|删",
     re.IGNORECASE,
 )
 """Some word that every request has: most prompts are told apart by this alone."""
@@ -33,20 +36,24 @@ _REQUEST: Final = re.compile(
 
 def readings(text: str) -> list[Reading]:
     """Return what a prompt asks to keep or to forget, in order; for most prompts nothing."""
+    return list(_readings(text, asked=False))
+
+
+def _readings(text: str, *, asked: bool) -> Iterator[Reading]:
+    """Yield readings as they are found; with ``asked``, only of what may be a request."""
     said = sentences(text)
-    found: list[Reading] = []
     listed = 0
-    for number, sentence in enumerate(said):
-        before = said[number - 1].text if number else ""
+    before = ""
+    for sentence in said:
+        last, before = before, sentence.text
         if len(sentence.text) > _LONGEST:
             continue
         if sentence.item and sentence.under:
             listed += 1
             if listed <= _MOST_ITEMS:
-                found += _kept(_listed(sentence))
-            continue
-        found += _kept(_read(sentence, before, alone=len(said) == 1))
-    return found
+                yield from _kept(_listed(sentence))
+        elif not asked or _REQUEST.search(f"{last}\n{sentence.text}"):
+            yield from _kept(_read(sentence, last, alone=len(said) == 1))
 
 
 def is_request(text: str) -> bool:
@@ -59,7 +66,7 @@ def is_request(text: str) -> bool:
         return False
     return any(
         isinstance(reading, Forget) or reading.asked or reading.corrects
-        for reading in readings(text)
+        for reading in _readings(text, asked=True)
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from memoryd.extraction.offline import claims
 from memoryd.extraction.offline.chinese.facts import (
+    background,
     decided,
     due,
     identity,
@@ -30,7 +31,14 @@ from memoryd.extraction.offline.chinese.requests import (
     SAYS,
     STANDING,
 )
-from memoryd.extraction.offline.chinese.rules import CONTRAST, always, contrast, dont, from_now_on
+from memoryd.extraction.offline.chinese.rules import (
+    CONTRAST,
+    always,
+    at_work,
+    contrast,
+    dont,
+    from_now_on,
+)
 from memoryd.extraction.offline.claims import Claim, Reading
 from memoryd.extraction.offline.clauses import Clause, Language, Span, read_clause
 from memoryd.extraction.operations import MemoryType
@@ -38,8 +46,10 @@ from memoryd.extraction.operations import MemoryType
 _I: Final = re.IGNORECASE
 
 _LEAD: Final = re.compile(
-    r"(?:(?:请|麻烦|麻烦你|请你|帮我|你要|另外|对了|顺便(?:说一下|一提)?|还有|好的?|嗯|哦|ok|注意|提醒一下|补充一下|更正一下|纠正一下|更正|纠正|"
-    r"不对|不是的|不是|错了|你错了|说错了|搞错了|不|已经过时了|过时了|其实|实际上|没错|是的|那|同时|并且|而且)(?=[\s，,。：:！!、]|请|记|以后|我们|"
+    r"(?:(?:请|麻烦|麻烦你|请你|帮我|你要|另外|对了|顺便(?:说一下|一提)?|还有|好的?|嗯|哦|ok|"
+    r"注意|提醒一下|补充一下|更正一下|纠正一下|更正|纠正|"
+    r"不对|不是的|不是(?=[，,。！!])|错了|你又?错了|说错了|你?又?(?:搞|记|弄)错了|不|已经过时了|"
+    r"过时了|其实|实际上|没错|是的|那|同时|并且|而且)(?=[\s，,。：:！!、]|请|记|以后|我们|"
     r"帮)[\s，,。：:！!、]*)+",
     _I,
 )
@@ -119,7 +129,7 @@ CHINESE: Final = Language(
     plain_cues=(identity, preference, contrast, switched, due, reference),
     cues=(
         from_now_on, contrast, switched, decided, due, always, dont, identity, preference,
-        reference, now_is,
+        reference, now_is, at_work, background,
     ),
     classify=_classify,
 )  # fmt: skip

@@ -26,6 +26,7 @@ _NO_LONGER: Final = re.compile(
     rf"{NP.format('old')}(?P<more> any ?more| any longer)?{SCOPE_TAIL}$",
     _I,
 )
+_SUPPORT: Final = re.compile(r"^(?:the )?support (?:for|of) ", _I)
 _MOVED: Final = re.compile(
     r"^(?P<who>we|the (?:whole )?(?:team|company)|our team|everyone)(?:'ve| have|"
     r" has)?(?: (?:just|recently|already|since|now|finally|actually))*"
@@ -36,13 +37,14 @@ _MOVED: Final = re.compile(
 )
 _THING_MOVED: Final = re.compile(
     r"^(?P<what>(?:the |our )?[\w .-]{2,40}?) (?:was |were |has been |have been |has |have |"
-    r"'s been |just |is being |got |is )*(?:moved|migrated|switched|renamed|postponed|"
+    r"'s been |just |is being |got |is )*(?:moved|migrated|switched|renamed|changed|slipped|slid|"
+    r"postponed|"
     r"pushed back|pushed|brought forward|delayed|rescheduled)"
     r"(?: over| back)?(?: from .{1,40}?)? (?:to|until) (?P<new>.+)$",
     _I,
 )
 _NOW_IS: Final = re.compile(
-    r"^(?P<what>(?:the |our )?[\w ./-]{2,50}?) (?:is|are|lives?|runs?|"
+    r"^(?P<what>(?:the |our )?[\w ./-]{2,50}?) (?:is|are|(?P<should>should be)|lives?|runs?|"
     r"listens?)(?P<now> now)? (?P<new>(?!not\b).{2,60}?)(?P<not>,? "
     r"(?:and )?not (?P<old>[^,]{1,40}))?(?P<now2>,? (?:now|these days|as of .{3,20}))?$",
     _I,
@@ -82,7 +84,9 @@ def no_longer(text: str, correcting: bool) -> Claim | None:
         sentence="",
         corrects=True,
         reason=reason,
-        subject=(known.name,) if known else (),
+        subject=(known.name,)
+        if known
+        else subjects.order(_SUPPORT.sub("", text[found.start("old") :])),
     )
 
 
@@ -146,6 +150,8 @@ def now_is(text: str, correcting: bool) -> Claim | None:
     if not found or claims.points_elsewhere(re.sub(r"\bnow\b", "", text, flags=_I)):
         return None
     marked = correcting or found["not"] or found["now"] or found["now2"]
+    if found["should"] and not correcting:
+        return None
     if not marked or claims.about_code(text) or CODE_THING.search(found["what"]):
         return None
     old = found["old"] or ""

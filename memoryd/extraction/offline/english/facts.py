@@ -33,10 +33,11 @@ _I_AM: Final = re.compile(
     _I,
 )
 _I_AM_NEW: Final = re.compile(
-    r"^(?:i'm|i am) (?P<what>(?:(?:totally|completely|pretty|quite|relatively|very|"
+    r"^(?:i'm|i am|im) (?P<what>(?:(?:totally|completely|pretty|quite|relatively|very|"
     r"fairly) )?(?:new to|unfamiliar with|not (?:very |that )?familiar with|fluent in|"
     r"experienced (?:in|with)|colou?r-?blind|dyslexic|left-handed|based in|located in|"
-    r"in the \w+ time ?zone)\b.*)$",
+    r"in the \w+ time ?zone|(?:working |developing )?on (?:a )?(?:windows|mac|macos|linux|ubuntu|"
+    r"debian|arch|fedora|nixos|wsl2?|m\d mac))\b.*)$",
     _I,
 )
 _MY: Final = re.compile(
@@ -46,7 +47,8 @@ _MY: Final = re.compile(
     _I,
 )
 _I_DO: Final = re.compile(
-    r"^i(?P<verb>(?:'ve| have)? (?:work (?:as|at|on|in|for|mostly|mainly)|lead|manage|own|"
+    r"^i(?P<verb>(?:'ve| have)? (?:work (?:as|at|on|in|for|from|mostly|mainly|"
+    r"part-?time|remotely|nights|\d)|lead|manage|own|"
     r"maintain|teach|study|been (?:writing|using|working|programming|coding)|never (?:used|"
     r"written|touched|worked)|(?:don'?t|do not) speak|speak|live in) .+)$",
     _I,
@@ -56,6 +58,12 @@ _I_DO_NOT: Final = re.compile(
     r"server|app|code)|it|this|about|right now|yet|much about|enough)\b",
     _I,
 )
+_WAS: Final = re.compile(
+    r"^(?:i'm|i am|im) (?:not|no longer) .{3,50}?(?: any ?more)?(?:\s*[,;.–—-]+|,? but)\s*"
+    r"(?P<now>(?:i'm|i am|im) .+)$",
+    _I,
+)
+_OWN_VOICE: Final = re.compile(r"\b(?:i|i'm|i've|my|me|we|our|us)\b", _I)
 _PREFER: Final = re.compile(
     r"^i(?: (?:really|strongly|generally|usually|always|personally|much|still|"
     r"just))*(?P<verb> (?:prefer|like|love|hate|dislike|can'?t stand|(?:don'?t|do not) like|"
@@ -70,7 +78,7 @@ _A_CHOICE: Final = re.compile(
     _I,
 )
 _DUE: Final = re.compile(
-    rf"^(?P<what>(?:the |our |my )?(?:[\w./-]+ ){{0,4}}{DUE_THING}(?: (?:of|for) (?:the |"
+    rf"^(?P<what>(?:the |our |my )?(?:[\w./-]+ ){{0,4}}{DUE_THING}(?: (?:of|for|with) (?:the |"
     rf"our )?[\w./ -]{{2,40}}?| [\w.-]+)?) "
     rf"(?:is|are|was moved|has been moved|moved|is now|launches|ships|lands|starts|begins|ends|"
     rf"will be|is going to be|must be|has to be|needs to be|goes|go|happens|closes|opens|"
@@ -81,10 +89,13 @@ _DUE: Final = re.compile(
     _I,
 )
 _WE_SHIP: Final = re.compile(
-    rf"^(?P<what>we (?:ship|release|launch|go live|freeze|deliver|demo|cut|publish|"
-    rf"are freezing|are launching|are releasing|are shipping|will (?:ship|release|launch|"
+    rf"^(?P<what>we(?:'re)? (?:ship|release|launch|go live|freeze|deliver|demo|cut|publish|"
+    rf"are freezing|are launching|are releasing|are shipping|(?:are )?(?:sunsetting|"
+    r"retiring|shutting down|decommissioning|switching off)|(?:sunset|retire|shut down|"
+    r"decommission)|will (?:ship|release|launch|"
     rf"go live|freeze)|must ship|need to ship|have to ship|'re freezing|"
-    rf"'re launching)(?P<obj>(?: (?!on\b|by\b|next\b|this\b)[\w./-]+){{0,5}})) (?:(?:on|by|in|"
+    r"'re launching)(?P<obj>(?: (?:the|our))?(?: (?!on\b|by\b|next\b|"
+    rf"this\b)[\w./-]+){{0,5}})) (?:(?:on|by|in|"
     rf"at|before|from|after) )?(?:the )?({ENGLISH_DATE})(?P<rest>.*)$",
     _I,
 )
@@ -101,7 +112,7 @@ _TAIL_OK: Final = re.compile(
 _WHERE: Final = re.compile(
     rf"^(?P<what>(?:the |our |all (?:the |our )?|any )?(?:[\w./'-]+ ){{0,4}}{PLACE}(?: (?:for|"
     rf"of) (?:the |our )?[\w ./-]{{2,40}}?)?)(?: (?:is|are|lives?|can be found|sits?|resides?|"
-    rf"go|goes)(?: (?:tracked|kept|found|hosted|documented|stored|now|located|filed|reported|"
+    rf"go|goes|gets?)(?: (?:tracked|kept|found|hosted|documented|stored|now|located|filed|reported|"
     rf"available|managed|written up|always|all))*"
     rf"(?: (?:at|in|on|under|into|to|via|here:?))?:?|:) (?P<where>.+)$",
     _I,
@@ -119,7 +130,8 @@ _PASSING: Final = re.compile(
 _DECIDED: Final = re.compile(
     r"^(?P<all>(?:we|the (?:whole )?(?:team|company|board|client|customer))(?:'ve| have|"
     r" has)?(?: (?:just|now|finally|already|all|jointly|since))* (?:decided|agreed|settled|"
-    r"chose|chosen|committed|resolved|opted)(?: (?:to|on|that|against|for|not to)|"
+    r"chose|chosen|committed|resolved|opted)(?: (?:yesterday|today|last \w+|on \w+day|recently))?"
+    r"(?: (?:to|on|that|against|for|not to)|"
     r" [\w./+#-]+(?: [\w./+#-]+){0,2} over) ?(?P<what>.+))$|"
     r"^(?:the )?decision(?: (?:is|was))?[:\s]+(?P<decision>(?:to |that |we )?.+)$|"
     r"^(?P<rejected>we (?:explicitly|deliberately|intentionally|definitely|"
@@ -132,6 +144,8 @@ def identity(text: str, correcting: bool) -> Claim | None:
     """Read "I'm the tech lead", "my time zone is …", "I'm new to Rust"."""
     fact = ""
     text = re.sub(r",?\s+(?:now|here)$", "", text, flags=_I)
+    if (was := _WAS.match(text)) and (is_now := identity(was["now"], True)):
+        return is_now
     subject: tuple[str, ...] = ("user", "role")
     if (found := _I_AM.match(text)) and not claims.points_elsewhere(found["role"]):
         rest = found["rest"]
@@ -160,6 +174,8 @@ def identity(text: str, correcting: bool) -> Claim | None:
         subject = ()
     if not fact:
         return None
+    if _OWN_VOICE.search(fact) and not fact.startswith("The user said"):
+        fact = f"The user said: {claims.sentence_of(text)}"
     return Claim(type=MemoryType.USER, fact=fact, sentence="", corrects=correcting, subject=subject)
 
 
@@ -254,7 +270,9 @@ def due(text: str, correcting: bool) -> Claim | None:
 
 def _due_subject(found: re.Match[str]) -> tuple[str, ...]:
     """Return the words of what is due; "deadline" is said of all of it."""
-    what = re.sub(r"^(?:the|our|my|we)\b|\b(?:for|of|the|our)\b", " ", found["what"].lower())
+    what = re.sub(
+        r"^(?:the|our|my|we(?:'re| are)?)\b|\b(?:for|of|the|our)\b", " ", found["what"].lower()
+    )
     return tuple(what.split())[:4]
 
 

@@ -42,7 +42,8 @@ PLACE: Final = (
     r"metrics|logs|tickets|issues|bugs|tasks|roadmap|figma|mock-?ups|style ?guide|"
     r"admin (?:panel|console)|sandbox|staging(?: (?:environment|server|site|url|app))?|"
     r"production (?:site|url|console)|alerts|calendar|channel|spreadsheet|sheet|registry|"
-    r"artifacts|postmortems|incidents?|specs?|requirements|api reference|knowledge base|"
+    r"artifacts|postmortems|incidents?|specs?|requirements|api reference|knowledge base|designs?|"
+    r"error track(?:ing|er)|"
     r"backlog|repo|repository|monitoring|traces|feature requests|bug reports|project board|"
     r"release notes|changelog|architecture (?:docs?|diagrams?)|secrets|credentials|contracts?|"
     r"recordings|minutes)"
@@ -60,7 +61,8 @@ OPTION: Final = re.compile(
     _I,
 )
 IMPERATIVE: Final = re.compile(
-    r"^(?:please |just )?(?:always|never|don'?t|do not|use|run|write|keep|make|put|add|ask|"
+    r"^(?:please |pls |plz |just )*(?:always|never|don'?t|do not|use|run|write|keep|make|put|add|"
+    r"ask|"
     r"check|avoid|prefer|commit|push|open|create|name|call|test|document|update|format|lint|"
     r"include|show|give|answer|reply|respond|explain|start|stop|begin|end|read|review|squash|"
     r"rebase|merge|tag|log|return|follow|stick|leave|treat|limit|skip|"

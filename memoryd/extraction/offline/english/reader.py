@@ -11,6 +11,7 @@ from typing import Final
 from memoryd.extraction.offline import claims
 from memoryd.extraction.offline.claims import Claim, Reading
 from memoryd.extraction.offline.clauses import Clause, Language, Span, read_clause
+from memoryd.extraction.offline.english.background import cause, demand, goal, other_name
 from memoryd.extraction.offline.english.changes import moved, no_longer, now_is, thing_moved, we_use
 from memoryd.extraction.offline.english.facts import decided, due, identity, preference, reference
 from memoryd.extraction.offline.english.phrases import FOR_NOW, IMPERATIVE, PLACE, SITE
@@ -28,6 +29,7 @@ from memoryd.extraction.offline.english.rules import (
     dont,
     fragment,
     from_now_on,
+    wanted,
     when,
 )
 from memoryd.extraction.operations import MemoryType
@@ -41,16 +43,20 @@ _LEAD: Final = re.compile(
     r"note that|note|nb|"
     r"keep in mind that|keep in mind|important|reminder|again|listen|look|claude|first of all|"
     r"first|ps|p\.s\.|"
+    r"(?:some |a bit of |a little |quick |for )?(?:context|background)(?: (?:so|for|because|on)"
+    r"\b[^:,.]{2,60}(?=:))?|(?:so )?before (?:we|you) (?:start|begin)|pls|plz|please|"
     r"(?:just )?to be clear|just so you know|heads up|actually|sorry|my bad|correction|update|rule|"
     r"no|nope|wrong|not quite|incorrect|that'?s (?:wrong|not right|incorrect|not correct|"
-    r"outdated|out of date)|you'?re wrong|i (?:already )?told you(?: already| before)?|"
+    r"outdated|out of date)|you'?re wrong|(?:you|u) (?:got|have|had) (?:it|that|this) wrong"
+    r"(?: again)?|i (?:already |keep )?(?:told|telling) you(?: already| before| again)?|"
     r"not any ?more)"
     r"(?=[\s,.!:;—–-])(?:\s*[,.!:;—–]|\s+-)*\s*)+",
     _I,
 )
 _CORRECTING: Final = re.compile(
     r"\b(?:no|nope|wrong|not quite|incorrect|actually|correction|that'?s (?:wrong|not right|"
-    r"incorrect|not correct|outdated|out of date)|you'?re wrong|told you|not any ?more)\b",
+    r"incorrect|not correct|outdated|out of date)|you'?re wrong|told you|telling you|(?:it|that|"
+    r"this) wrong|not any ?more)\b",
     _I,
 )
 _NOT_A_LEAD: Final = re.compile(
@@ -78,6 +84,8 @@ def read(text: str, masked: str, *, before: str, item: bool, alone: bool) -> Ite
         item: it stands in a list, where only "remember …" counts.
         alone: the prompt holds nothing else, so that no task is in hand.
     """
+    if opening := _LEAD.match(before):
+        before = before[opening.end() :]
     start = 0
     pieces = [*(joint.span() for joint in _SPLIT.finditer(masked)), (len(text), len(text))]
     for first, after in pieces:
@@ -103,7 +111,7 @@ def _forget(clause: Clause) -> Span | None:
     found = FORGET.match(clause.masked)
     if not found:
         return None
-    span = found.span(next(name for name in "abcd" if found[name]))
+    span = found.span(next(name for name in "abcde" if found[name]))
     query = clause.masked[slice(*span)]
     return (0, 0) if NOT_FORGOTTEN.match(query) or FOR_NOW.search(query) else span
 
@@ -123,6 +131,13 @@ def _said_before(clause: Clause) -> int | None:
     return found.end("fact") if found else None
 
 
+_NOUN_FIRST: Final = re.compile(  # "Test account is …", "release branch is …": no order.
+    r"^(?!(?:always|never|only|don'?t|do|be|make|ensure|no)\b)\w+(?: [\w-]+){1,2} (?:is|are|was|"
+    r"lives?|runs?|has)\b|^(?!(?:always|never|only|don'?t|do|be)\b)\w+ (?:is|are|was)\b",
+    _I,
+)
+
+
 def _classify(fact: str) -> Claim:
     """Return the claim of a statement: about the person, an order, a place, else the project."""
     body, reason = claims.split_reason(fact, rule=IMPERATIVE.match(fact) is not None)
@@ -132,7 +147,7 @@ def _classify(fact: str) -> Claim:
             fact=f"The user said: {claims.sentence_of(fact)}",
             sentence="",
         )
-    if IMPERATIVE.match(body):
+    if IMPERATIVE.match(body) and not _NOUN_FIRST.match(body):
         return claims.rule(fact)
     if (
         SITE.search(body)
@@ -151,7 +166,8 @@ ENGLISH: Final = Language(
     plain_cues=(identity, preference, contrast, fragment, moved, due, reference),
     cues=(
         from_now_on, contrast, fragment, when, always, dont, no_longer, moved, due,
-        thing_moved, identity, preference, reference, decided, we_use, now_is,
+        thing_moved, identity, preference, reference, decided, we_use, now_is, wanted,
+        demand, cause, goal, other_name,
     ),
     classify=_classify,
 )  # fmt: skip
