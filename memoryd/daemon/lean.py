@@ -19,8 +19,14 @@ from typing import Any, cast
 OPTIONAL = ("rich",)
 """Importers get on without it."""
 
+
+def _no_task() -> None:
+    raise RuntimeError("no running event loop")
+
+
 UNTOUCHED: Mapping[str, Mapping[str, object]] = {
     "asyncio": {
+        "current_task": _no_task,  # asked for by log records
         "iscoroutine": inspect.iscoroutine,
         "iscoroutinefunction": inspect.iscoroutinefunction,
     },
