@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -173,21 +171,6 @@ def test_memory_directory_that_cannot_be_written_is_waited_for(service: Service)
     memory.unlink()
     (job,) = [j for j in service.json("jobs", "list") if j["state"] == "queued"]
     assert "Put off" in service.ctl("jobs", "why", str(job["id"]))
-
-
-@pytest.fixture
-def bound(tmp_path: Path) -> Iterator[Service]:
-    """A service that permission bits bind: root without the capabilities to pass them by."""
-    prefix: tuple[str, ...] = ()
-    if os.getuid() == 0:
-        if shutil.which("setpriv") is None:
-            pytest.skip("setpriv is needed to test permissions as root")
-        prefix = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
-    made = Service(tmp_path / "home", prefix=prefix)
-    made.projects.mkdir(parents=True)
-    made.start()
-    yield made
-    made.stop()
 
 
 def test_unreadable_project_directory(bound: Service) -> None:
