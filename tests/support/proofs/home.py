@@ -140,6 +140,8 @@ def dying(number: int, how: int, report: int | None = None) -> OnStep:
             if report is not None:
                 os.write(report, f"{name.partition(' ')[0]}\n".encode())
             os.kill(os.getpid(), how)
+            # A stop takes hold of a running thread a moment later: this one must still be here.
+            time.sleep(0.05)
 
     return on_step
 
@@ -158,7 +160,15 @@ def _watch_steps(on_step: OnStep) -> None:
     original = MemoryStore.__init__
 
     def watched(store: MemoryStore, directory: Path, **named: Any) -> None:
-        original(store, directory, **{**named, "on_step": on_step})
+        database = named["journal"]._database
+
+        def between_writes(name: str) -> None:
+            # A process that is stopped in the middle of another thread's write would keep the
+            # database locked for everybody, which is not what is to be shown.
+            with database._lock:
+                on_step(name)
+
+        original(store, directory, **{**named, "on_step": between_writes})
 
     MemoryStore.__init__ = watched  # type: ignore[method-assign, assignment]
 
