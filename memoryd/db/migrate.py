@@ -51,11 +51,6 @@ def schema_version(url: str) -> str | None:
         ) from error
 
 
-def is_current(url: str) -> bool:
-    """Return whether the database at ``url`` has the version that this code works with."""
-    return schema_version(url) == HEAD
-
-
 def ensure_current(url: str, *, backups: Path, clock: Clock) -> bool:
     """Bring the database at ``url`` up to date; return whether there was anything to do.
 

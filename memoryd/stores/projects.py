@@ -110,16 +110,6 @@ def all_projects(connection: Connection) -> list[Project]:
     return [_project(row) for row in rows]
 
 
-def paths_of(connection: Connection, project_id: int) -> list[str]:
-    """Return the working directories remembered for a project, sorted."""
-    rows = connection.execute(
-        select(project_paths.c.path)
-        .where(project_paths.c.project_id == project_id)
-        .order_by(project_paths.c.path)
-    )
-    return list(rows.scalars())
-
-
 def _remembered(connection: Connection, cwds: Collection[str]) -> dict[str, Project]:
     """Return the project of each of these vanished directories that one is remembered for."""
     paths = {path for cwd in cwds for path in _ancestors(cwd)}

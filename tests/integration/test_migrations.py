@@ -18,7 +18,6 @@ from memoryd.db.migrate import (
     HEAD,
     backup_sqlite,
     ensure_current,
-    is_current,
     schema_version,
 )
 from memoryd.db.schema import metadata
@@ -72,7 +71,7 @@ def test_migrations_from_an_empty_database_build_the_schema(
 ) -> None:
     assert schema_version(empty_url) is None
     assert ensure_current(empty_url, backups=tmp_path / "backups", clock=clock)
-    assert is_current(empty_url)
+    assert schema_version(empty_url) == HEAD
     migrated = description(empty_url)
     database = Database.open(empty_url)
     with database.write() as connection:

@@ -138,7 +138,7 @@ def test_a_worktree_belongs_to_its_repository_after_both_are_gone(
     assert root_of(database, repository / "sub" / "never-seen") == str(repository)
     with database.read() as connection:
         assert len(projects.all_projects(connection)) == 1
-        assert str(worktree) in projects.paths_of(connection, 1)
+        assert projects.find_project(connection, str(worktree)) == projects.by_id(connection, 1)
 
 
 def test_a_worktree_whose_repository_is_gone_keeps_its_project(
