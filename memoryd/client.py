@@ -82,7 +82,7 @@ class Client:
             timeout: seconds for this call instead of the client's own.
 
         Raises:
-            ServiceNotRunning: nobody answers, or not in time.
+            ServiceNotRunning: nobody answers, or not in time, or the service is stopping.
             ProtocolError: the service refused; ``code`` says why.
         """
         seconds = self.timeout if timeout is None else timeout
@@ -138,9 +138,12 @@ class Client:
             return message.get("result")
         if message.get("id") is None:  # Said to the connection, which ends with it.
             self.close()
+        code = int(error.get("code", ErrorCode.INTERNAL))
+        if code == ErrorCode.SHUTTING_DOWN:
+            raise ServiceNotRunning("memoryd is stopping", hint=START_HINT)
         raise ProtocolError(
             str(error.get("message", "")),
-            code=int(error.get("code", ErrorCode.INTERNAL)),
+            code=code,
             hint=str((error.get("data") or {}).get("hint", "")),
         )
 
@@ -243,6 +246,15 @@ class Client:
         """Return the memories that help with ``query``, and ``text`` ready to inject."""
         return self.call(MethodName.RECALL, {"query": query, **params})
 
+    def recall_start(self, query: str, *, cwd: str, session: str, turn_id: str) -> str:
+        """Begin to look for what helps with a prompt; returns the ticket for `recall_collect`."""
+        params = {"query": query, "cwd": cwd, "session": session, "turn_id": turn_id}
+        return str(self.call(MethodName.RECALL_START, params)["ticket"])
+
+    def recall_collect(self, ticket: str) -> Any:
+        """Return what was found, once, as far as it is ready: this never waits for a search."""
+        return self.call(MethodName.RECALL_COLLECT, {"ticket": ticket})
+
     def remember(self, text: str, **params: Any) -> Any:
         """Keep ``text`` as a memory; returns what changed."""
         return self.call(MethodName.REMEMBER, {"text": text, **params})
@@ -250,6 +262,20 @@ class Client:
     def forget(self, query: str, **params: Any) -> Any:
         """Remove the one memory that ``query`` names or clearly means."""
         return self.call(MethodName.FORGET, {"query": query, **params})
+
+    def guide(self) -> str:
+        """Return the text that tells an agent how to use its memory, for its system prompt."""
+        return str(self.call(MethodName.GUIDE)["text"])
+
+    def summary(self, session: str | None = None, **params: Any) -> Any:
+        """Return the summary of a session, brought up to date; of the project's newest if unnamed.
+
+        Args:
+            session: its id, or how the id begins.
+            params: ``project`` or ``cwd``, ``refresh``.
+        """
+        named = {} if session is None else {"session": session}
+        return self.call(MethodName.SUMMARY, {**named, **params})
 
     def search(self, query: str, **params: Any) -> Any:
         """Search the transcripts."""

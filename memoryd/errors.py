@@ -39,6 +39,10 @@ class DatabaseBusy(MemorydError):  # noqa: N818 - as above
     """Another program holds the database locked; nothing was changed."""
 
 
+class DatabaseGone(MemorydError):  # noqa: N818 - as above
+    """The database file was removed or replaced while it was open; nothing was changed."""
+
+
 class LeaseLost(MemorydError):  # noqa: N818 - as above
     """The job belongs to another worker now; this result is discarded."""
 

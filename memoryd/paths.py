@@ -74,6 +74,16 @@ class Paths:
         return self.state / "text.db"
 
     @property
+    def summaries(self) -> Path:
+        """The copies of the summaries of sessions; they outlive the transcripts."""
+        return self.state / "summaries"
+
+    @property
+    def trust(self) -> Path:
+        """The directories that a person trusts to name files outside themselves."""
+        return self.state / "memoryd.trust.json"
+
+    @property
     def log(self) -> Path:
         """Where a service in the background writes its log lines."""
         return self.state / "memoryd.log"

@@ -6,9 +6,8 @@ A later source wins over an earlier one, except for keys that the system's file 
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -365,7 +364,7 @@ def _from_environment(
             continue
         key = by_variable.get(variable)
         if key is None:
-            if near := difflib.get_close_matches(variable, by_variable, n=1, cutoff=0.8):
+            if near := _near(variable, by_variable, 0.8):
                 warnings.append(f"the environment sets {variable}; did you mean {near[0]}?")
             continue
         try:
@@ -377,11 +376,17 @@ def _from_environment(
 
 
 def _unknown(where: str, name: str, known: Mapping[str, Key]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = _near(name, known, 0.5)
     if not near:  # The right key in the wrong table, or without one.
         last = name.rpartition(".")[2]
         near = [key for key in known if key.rpartition(".")[2] == last][:1]
     return f"{where}: unknown key {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+
+
+def _near(name: str, known: Iterable[str], cutoff: float) -> list[str]:
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    return difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
 
 
 def _settings(

@@ -13,7 +13,9 @@ from memoryd.cli import recall as recalling
 from memoryd.cli import status as statuses
 from memoryd.cli.doctor import doctor
 from memoryd.cli.install import install, uninstall
+from memoryd.cli.instructions import context, trust
 from memoryd.cli.jobs import jobs
+from memoryd.cli.mcp import mcp
 from memoryd.cli.memories import forget, list_, log, remember, show, undo
 from memoryd.cli.operations import config, metrics, pause, resume
 from memoryd.cli.sessions import projects, search, sessions
@@ -27,6 +29,7 @@ from memoryd.cli.shared import (
     project_option,
     words_argument,
 )
+from memoryd.cli.summary import summary
 from memoryd.cli.tables import print_table
 
 
@@ -98,7 +101,10 @@ for _command in (
     undo,
     search,
     sessions,
+    summary,
     projects,
+    context,
+    trust,
     jobs,
     pause,
     resume,
@@ -107,6 +113,7 @@ for _command in (
     doctor,
     install,
     uninstall,
+    mcp,
 ):
     memoryctl.add_command(_command)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -28,7 +29,11 @@ def doctor(*, as_json: bool) -> int:
     # Beyond the protocol on purpose: it must see what is wrong when nobody answers.
     from memoryd.doctor.examination import examine  # noqa: PLC0415 - loads the database library
 
-    found = examine(os.environ)
+    try:
+        here = str(Path.cwd())
+    except FileNotFoundError:
+        here = ""  # It was removed: there is no project to look at.
+    found = examine(os.environ, here)
     if as_json:
         print_json(
             [

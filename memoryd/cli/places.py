@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from memoryd.errors import MemorydError
+
 # What only annotations need is not imported: ``typing`` alone would cost a cold client 4 ms.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,12 +24,24 @@ def project_params(
             directory.
     """
     if project is not None:
-        return {"project": os.path.normpath(os.path.join(_here(), os.path.expanduser(project)))}  # noqa: PTH111, PTH118 - pathlib costs a cold client 8 ms
+        return {"project": absolute(project)}
     if all_projects:
         return {"all_projects": True}
     if everywhere:
         return {}
-    return {"cwd": _here()}
+    return {"cwd": here()}
+
+
+def absolute(path: str) -> str:
+    """Return what a path on the command line means.
+
+    Raises:
+        MemorydError: it is relative to a working directory that was deleted.
+    """
+    path = os.path.expanduser(path)  # noqa: PTH111 - pathlib costs a cold client 8 ms
+    if not os.path.isabs(path):  # noqa: PTH117 - as above
+        path = os.path.join(here(), path)  # noqa: PTH118 - as above
+    return os.path.normpath(path)
 
 
 def is_directory(project: str) -> bool:
@@ -40,6 +54,15 @@ def utf8(argument: str) -> str:
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
 
 
-def _here() -> str:
-    # As the service names it, whatever the locale of this process.
-    return os.getcwdb().decode("utf-8", "surrogateescape")  # noqa: PTH109 - as above
+def here() -> str:
+    """Return the working directory as the service names it, whatever the locale of this process.
+
+    Raises:
+        MemorydError: it was deleted.
+    """
+    try:
+        return os.getcwdb().decode("utf-8", "surrogateescape")  # noqa: PTH109 - as above
+    except FileNotFoundError:
+        raise MemorydError(
+            "the working directory does not exist any more", hint="cd to another one"
+        ) from None

@@ -28,8 +28,7 @@ def memoryd() -> None:
 
 @memoryd.command()
 @click.option("--foreground", is_flag=True, help="Stay; log to standard error.")
-@click.option("--ready-fd", type=int, hidden=True)
-def start(*, foreground: bool, ready_fd: int | None) -> int:
+def start(*, foreground: bool) -> int:
     """Start the service; returns when it answers.
 
     Under a service manager (NOTIFY_SOCKET is set) it stays in the foreground.
@@ -38,16 +37,11 @@ def start(*, foreground: bool, ready_fd: int | None) -> int:
       memoryd start
       memoryd start --foreground
     """
-    if foreground or ready_fd is not None or os.environ.get("NOTIFY_SOCKET"):
-        from memoryd.daemon.lean import lean_imports  # noqa: PLC0415 - the service itself
+    if foreground or os.environ.get("NOTIFY_SOCKET"):
+        from memoryd.daemon.background import PROGRAM  # noqa: PLC0415 - only what this needs
 
-        try:
-            with lean_imports():
-                from memoryd.daemon.run import run  # noqa: PLC0415 - as above: everything
-        except ImportError:  # a library of another version: then as they are
-            from memoryd.daemon.run import run  # noqa: PLC0415 - as above
-
-        return run(os.environ, ready_fd=ready_fd)
+        Paths.from_environment(os.environ)  # says now what is wrong with them
+        os.execv(PROGRAM[0], PROGRAM)  # noqa: S606 - the same process, without the command line
     return _start()
 
 
@@ -106,8 +100,8 @@ def reload() -> int:
 def _start() -> int:
     from memoryd.daemon import background  # noqa: PLC0415 - as above
 
-    command = [sys.executable, "-m", "memoryd.cli.service", "start"]
-    running, now = background.start(command, Paths.from_environment(os.environ), os.environ)
+    paths = Paths.from_environment(os.environ)
+    running, now = background.start(background.PROGRAM, paths, os.environ)
     click.echo(f"{running}" if now else f"already running: {running}")
     return 0
 

@@ -30,7 +30,7 @@ def search(query: str, limit: int, project: str | None, *, as_json: bool) -> int
     with Client() as client:
         answer = client.search(query, **params)
     if as_json:
-        print_json(answer)
+        print_json({name: value for name, value in answer.items() if name != "text"})
         return 0
     for hit in answer["hits"]:
         at = line(hit["timestamp"] or "-", 40)

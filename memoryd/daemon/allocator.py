@@ -6,6 +6,8 @@ Where it is not glibc there is nothing to ask, and nothing is done.
 from __future__ import annotations
 
 import ctypes
+import gc
+from collections.abc import Callable
 
 _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
 
@@ -27,12 +29,25 @@ class Allocator:
         self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         self._used = False
 
+    def begin(self) -> None:
+        """Take what is there now for what stays: collections need not look at it again."""
+        gc.collect()
+        gc.freeze()
+
     def used(self) -> None:
         """Note that something was done that needed memory."""
         self._used = True
 
-    def give_back(self) -> None:
-        """Give back what is free, if anything was done since the last time; takes milliseconds."""
-        if self._used and self._trim is not None:
+    def give_back(self, *caches: Callable[[], object]) -> None:
+        """Give back what is free, if anything was done since the last time; takes milliseconds.
+
+        Args:
+            caches: called first, to be emptied.
+        """
+        if self._used:
             self._used = False
-            self._trim(0)
+            for empty in caches:
+                empty()
+            gc.collect()
+            if self._trim is not None:
+                self._trim(0)

@@ -7,6 +7,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from memoryd.daemon.private import PRIVATE_FILE, private_directory
 from memoryd.errors import AlreadyRunning, MemorydError, ProtocolError, ServiceNotRunning
 from memoryd.paths import Paths
 from memoryd.protocol import MethodName
+
+PROGRAM = (sys.executable, "-P", "-m", "memoryd.daemon")
+"""The service itself; ``-P``: nothing is imported from where it happens to be started."""
 
 READY_S = 60.0
 STOP_S = 25.0

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, assert_never
 from uuid import uuid4
 
 from memoryd.clock import Clock
 from memoryd.daemon.calls import Call
 from memoryd.daemon.places import Places
-from memoryd.daemon.recalling import marks
+from memoryd.daemon.retrieval import marks
 from memoryd.daemon.shelf import Shelves
 from memoryd.errors import MemorydError, NotFound
-from memoryd.extraction.operations import MemoryType, Operation
+from memoryd.extraction.noted import ONLY_TYPED, Refused, note
+from memoryd.extraction.operations import ExistingMemory, MemoryType, Operation
 from memoryd.extraction.remember import Ambiguous, Match, Nothing, forget, from_statement
 from memoryd.jobs.applying import change_of, distinct, existing, graves, own
 from memoryd.memory.changes import AppliedGroup, Remove
-from memoryd.memory.journal import Entry
+from memoryd.memory.journal import Action, Entry
 from memoryd.memory.library import MemoryLibrary
+from memoryd.memory.snapshot import Snapshot
 from memoryd.memory.store import MemoryStore
 from memoryd.memory.topic import Topic
 from memoryd.protocol import instant
@@ -25,7 +29,16 @@ from memoryd.redaction import clean
 from memoryd.redaction.values import MARK
 from memoryd.stores.journal import SqlJournal
 
-ACTOR = "person"
+
+class Speaker(StrEnum):
+    """Who asks; also who the journal says it was."""
+
+    PERSON = "person"
+    """Somebody at a keyboard, or a program in their name."""
+    ASSISTANT = "assistant"
+    """A model, through a tool."""
+
+
 SESSION = "command"
 """The session id of evidence that was given to a command instead of said in a session."""
 
@@ -41,6 +54,7 @@ class Keeping:
         journal: of all changes.
         places: the projects.
         clock: the time.
+        outputs: what tools showed lately in a session.
     """
 
     def __init__(
@@ -51,36 +65,91 @@ class Keeping:
         journal: SqlJournal,
         places: Places,
         clock: Clock,
+        outputs: Callable[[str], tuple[str, ...]],
     ) -> None:
         self._library = library
         self._shelves = shelves
         self._journal = journal
         self._places = places
         self._clock = clock
+        self._outputs = outputs
 
     def remember(self, call: Call) -> dict[str, Any]:
         """Keep a statement as a memory of the project."""
         text = clean(call.params.text("text"))
-        kind = call.params.choice("type", [member.value for member in MemoryType])
+        named = call.params.choice("type", [member.value for member in MemoryType])
+        kind = None if named is None else MemoryType(named)
+        speaker = _speaker(call)
+        session = call.params.session("session", None)
         store = self._store(self._places.made(call.params))
         seen = store.record_external()
-        operations = from_statement(
-            text,
-            type=None if kind is None else MemoryType(kind),
-            memories=tuple(existing(topic) for topic in own(self._journal, store, seen).values()),
-            at=self._clock.now(),
-            session=SESSION,
-            uuid=f"command-{uuid4()}",
-        )
+        match speaker:
+            case Speaker.PERSON:
+                operations = from_statement(
+                    text,
+                    type=kind,
+                    memories=self._known(store, seen),
+                    at=self._clock.now(),
+                    session=SESSION,
+                    uuid=f"command-{uuid4()}",
+                )
+            case Speaker.ASSISTANT:
+                operations = self._noted(text, kind, store, seen, session)
+            case _:
+                assert_never(speaker)
         if not operations:
             return _changed(None, reason=_nothing_kept(text))
         operations = distinct(operations, set(seen.topics) | seen.unreadable)
-        group = store.apply([change_of(op) for op in operations], based_on=seen, actor=ACTOR)
+        group = store.apply([change_of(op) for op in operations], based_on=seen, actor=speaker)
         return _answer(group, reason=_same(operations, group))
+
+    def _noted(
+        self,
+        text: str,
+        kind: MemoryType | None,
+        store: MemoryStore,
+        seen: Snapshot,
+        session: str | None,
+    ) -> list[Operation]:
+        """Return what keeping an assistant's words takes.
+
+        Raises:
+            MemorydError: they are not kept; the journal says so too.
+        """
+        found = note(
+            text,
+            type=kind,
+            memories=self._known(store, seen),
+            tombstones=self._journal.tombstones(store.project_root),
+            shown=() if session is None else self._outputs(session),
+            at=self._clock.now(),
+            session=session or SESSION,
+            uuid=f"tool-{uuid4()}",
+        )
+        if not isinstance(found, Refused):
+            return found
+        action = Action.UPDATE if found.name in seen.topics else Action.CREATE
+        store.reject(
+            found.name,
+            action=action,
+            reason=found.reason,
+            actor=Speaker.ASSISTANT,
+            evidence=found.evidence,
+        )
+        hint = (
+            "memoryd keeps it by itself once they type it"
+            if found.reason == ONLY_TYPED
+            else "ask the person"
+        )
+        raise MemorydError(f"not kept: {found.reason}", hint=hint)
+
+    def _known(self, store: MemoryStore, seen: Snapshot) -> tuple[ExistingMemory, ...]:
+        return tuple(existing(topic) for topic in own(self._journal, store, seen).values())
 
     def forget(self, call: Call) -> dict[str, Any]:
         """Remove the one memory that is meant; several are listed, none removed."""
         query = call.params.text("query", None) or call.params.text("name")
+        speaker = _speaker(call)
         store = self._store(self._places.root(call.params))
         seen = store.record_external()
         kept = own(self._journal, store, seen)
@@ -93,7 +162,8 @@ class Keeping:
                     graves(self._journal, store, topic, at=self._clock.now()),
                 )
                 change = Remove(name=found.name, reason="asked for")
-                return _answer(store.apply([change], based_on=seen, actor=ACTOR)) | {"matches": []}
+                group = store.apply([change], based_on=seen, actor=speaker)
+                return _answer(group) | {"matches": []}
             case Ambiguous():
                 matches = [
                     {"name": name, "description": clean(kept[name].description)}
@@ -164,7 +234,7 @@ class Keeping:
         number = call.params.integer("id", least=1, most=2**62)
         entry = self._journal.get(number)
         store = self._library.store(entry.project_root)
-        return _answer(store.undo(number, actor=ACTOR))
+        return _answer(store.undo(number, actor=Speaker.PERSON))
 
     def _store(self, root: str) -> MemoryStore:
         forbidden = self._library.may_write(root)
@@ -174,6 +244,10 @@ class Keeping:
                 hint="switch it on there, or set memory.always = true in memoryd's settings",
             )
         return self._library.store(root)
+
+
+def _speaker(call: Call) -> Speaker:
+    return Speaker(call.params.choice("by", list(Speaker), Speaker.PERSON) or Speaker.PERSON)
 
 
 def _facts(topic: Topic, now: float, actor: str | None) -> dict[str, Any]:

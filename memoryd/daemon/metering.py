@@ -11,6 +11,7 @@ from typing import Any
 from memoryd import __version__
 from memoryd.clock import Clock
 from memoryd.daemon.calls import Call, Handler
+from memoryd.daemon.hooking import Tally
 from memoryd.daemon.openmetrics import (
     CONTENT_TYPE,
     Family,
@@ -36,15 +37,23 @@ class Metering:
     Args:
         database: with its tables.
         ingest: what is read.
+        hooks: returns what came of each of the client's events.
         count: how many memories a project has, by its root.
         clock: the time.
     """
 
     def __init__(
-        self, *, database: Database, ingest: Ingest, count: Callable[[str], int], clock: Clock
+        self,
+        *,
+        database: Database,
+        ingest: Ingest,
+        hooks: Callable[[], dict[str, Tally]],
+        count: Callable[[str], int],
+        clock: Clock,
     ) -> None:
         self._database = database
         self._ingest = ingest
+        self._hooks = hooks
         self._count = count
         self._clock = clock
         self._started = clock.monotonic()
@@ -95,6 +104,7 @@ class Metering:
             gauge("memoryd_memories", "Memories of all projects.", memories),
             *self._of_ingest(),
             *self._of_recall(),
+            *_of_hooks(self._hooks()),
         ]
         return {"content_type": CONTENT_TYPE, "text": render(families)}
 
@@ -145,6 +155,31 @@ class Metering:
             ),
             counter("memoryd_recall_failures", "Requests of recall that were refused.", failed),
         ]
+
+
+def _of_hooks(tallies: dict[str, Tally]) -> list[Family]:
+    return [
+        Family(
+            "memoryd_hook_seconds",
+            Kind.SUMMARY,
+            "Events of the client's hooks and the time they took in the service.",
+            [
+                sample
+                for name, tally in tallies.items()
+                for sample in (
+                    Sample(tally.count, {"event": name}, "_count"),
+                    Sample(tally.seconds, {"event": name}, "_sum"),
+                )
+            ],
+            "seconds",
+        ),
+        Family(
+            "memoryd_hooks_given",
+            Kind.COUNTER,
+            "Events that were answered with something for the model.",
+            [Sample(tally.given, {"event": name}, "_total") for name, tally in tallies.items()],
+        ),
+    ]
 
 
 def _version() -> Sample:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import EllipsisType
@@ -12,6 +13,7 @@ from memoryd.protocol import ErrorCode
 
 MAX_TEXT = 256 << 10
 MAX_PATH = 4096
+_SESSION = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,64}")
 
 
 class Params:
@@ -76,13 +78,27 @@ class Params:
             _refuse(name, f"must be from 0 to {most:g}")
         return float(value)
 
-    def flag(self, name: str) -> bool:
-        """Return true or false, false when absent."""
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """Return true or false, the default when absent."""
         value = self._values.get(name)
         if value is None:
-            return False
+            return default
         if not isinstance(value, bool):
             _refuse(name, "must be true or false")
+        return value
+
+    @overload
+    def session(self, name: str) -> str: ...
+    @overload
+    def session(self, name: str, default: None) -> str | None: ...
+
+    def session(self, name: str, default: EllipsisType | None = ...) -> str | None:
+        """Return the id of a session, a name that can stand in a path."""
+        value = self._values.get(name)
+        if value is None:
+            return self._missing(name) if default is ... else default
+        if not isinstance(value, str) or not _SESSION.fullmatch(value):
+            _refuse(name, "must be 1 to 64 letters, digits, '.', '_' or '-', no '.' first")
         return value
 
     def choice(self, name: str, choices: Sequence[str], default: str | None = None) -> str | None:
@@ -92,6 +108,17 @@ class Params:
             return default
         if value not in choices:
             _refuse(name, f"must be one of: {', '.join(choices)}")
+        return value
+
+    def mapping(
+        self, name: str, default: Mapping[str, Any] | EllipsisType = ...
+    ) -> Mapping[str, Any]:
+        """Return an object as it is, or the default when absent."""
+        value = self._values.get(name)
+        if value is None:
+            return self._missing(name) if isinstance(default, EllipsisType) else default
+        if not isinstance(value, dict):
+            _refuse(name, "must be an object")
         return value
 
     def directory(self, *names: str) -> Path | None:

@@ -60,6 +60,10 @@ class Pausing:
         """Return what is to be taken in from now on."""
         return self._admission
 
+    def admits(self, root: str) -> bool:
+        """Tell whether transcripts of the project at ``root`` may be read now."""
+        return not (self._admission.excludes(root) or self._admission.paused(root))
+
     def exclude(self, globs: Sequence[str]) -> None:
         """Take over the setting."""
         with self._lock:

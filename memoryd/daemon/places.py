@@ -7,6 +7,8 @@ from pathlib import Path
 from memoryd.clock import Clock
 from memoryd.daemon.params import Params
 from memoryd.db.engine import Database
+from memoryd.ingest.classify import is_utf8
+from memoryd.projects import resolve
 from memoryd.stores.overview import list_projects
 from memoryd.stores.projects import find_project, project_for, root_of
 
@@ -30,8 +32,15 @@ class Places:
 
         Asking about a directory does not make it a project.
         """
+        return self.of(self._directory(params))
+
+    def of(self, directory: str) -> str:
+        """Return the root of the project of an absolute directory."""
+        there = resolve(directory) if is_utf8(directory) else None
+        if there is not None:  # The database knows more only about what is gone.
+            return there.path
         with self._database.read() as connection:
-            return root_of(connection, self._directory(params))
+            return root_of(connection, directory)
 
     def made(self, params: Params) -> str:
         """Return the root, of a project that is remembered from now on if it was not."""

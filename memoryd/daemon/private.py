@@ -12,7 +12,7 @@ PRIVATE_DIRECTORY = 0o700
 PRIVATE_FILE = 0o600
 
 _OTHERS = 0o077
-_OWN_NAMES = ("memoryd.", "text.db", "lock", "run", ".new.sock")
+_OWN_NAMES = ("memoryd.", "text.db", "lock", "run", "summaries", ".new.sock")
 
 
 def private_directory(path: Path) -> Path:

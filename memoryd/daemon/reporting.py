@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from memoryd import __version__
@@ -21,8 +21,9 @@ from memoryd.paths import Paths
 from memoryd.protocol import PROTOCOL_VERSION, ErrorCode, instant
 from memoryd.queue.jobs import Job, JobState
 from memoryd.queue.queue import Queue
+from memoryd.recall.present import Said, render_said
 from memoryd.redaction import clean
-from memoryd.search.index import TextIndex
+from memoryd.search.index import Hit, TextIndex
 from memoryd.stores.overview import count_projects, list_projects, list_sessions
 
 _MOST = 10_000
@@ -44,6 +45,8 @@ class Reporting:
         clock: the time.
         provider: name of the provider in use.
         pausing: what is not taken in.
+        hooks: returns which hooks were seen.
+        ignoring: returns those of some sessions that ignore memory.
         warnings: further warnings for ``status``, asked for each time.
     """
 
@@ -61,6 +64,8 @@ class Reporting:
         clock: Clock,
         provider: str,
         pausing: Pausing,
+        hooks: Callable[[], dict[str, dict[str, Any]]],
+        ignoring: Callable[[Collection[str]], set[str]],
         warnings: Callable[[], list[str]],
     ) -> None:
         self._paths = paths
@@ -74,6 +79,8 @@ class Reporting:
         self._clock = clock
         self._provider = provider
         self._pausing = pausing
+        self._hooks = hooks
+        self._ignoring = ignoring
         self._warnings = warnings
         self._started = clock.monotonic()
 
@@ -124,6 +131,7 @@ class Reporting:
                 "scans": ingest.scans,
                 "busy_s": round(ingest.busy_s, 3),
             },
+            "hooks": self._hooks(),
             "budget": {},
             "paused": self._pausing.lasting(),
             "exclude": list(self._pausing.admission().exclude),
@@ -140,8 +148,12 @@ class Reporting:
         began = self._clock.monotonic()
         query = call.params.text("query")
         limit = call.params.integer("limit", 20, least=1, most=_MOST)
-        hits = self._index.search(query, project=self._places.filter(call.params), limit=limit)
-        return {
+        session = call.params.session("session", None)
+        ignored = session is not None and bool(self._ignoring({session}))
+        hits: Sequence[Hit] = ()
+        if not ignored:
+            hits = self._index.search(query, project=self._places.filter(call.params), limit=limit)
+        answer = {
             "query": clean(query),
             "hits": [
                 {
@@ -155,8 +167,17 @@ class Reporting:
                 }
                 for hit in hits
             ],
+            "text": render_said(
+                [
+                    Said(hit.session, instant(hit.timestamp) or "", hit.role, hit.snippet)
+                    for hit in hits
+                ]
+            ),
             "elapsed_ms": round((self._clock.monotonic() - began) * 1000, 3),
         }
+        if session is not None:
+            answer["ignored"] = ignored
+        return answer
 
     def sessions(self, call: Call) -> list[dict[str, Any]]:
         """List sessions, the latest first."""
@@ -166,6 +187,7 @@ class Reporting:
         now = self._clock.now()
         with self._database.read() as connection:
             rows = list_sessions(connection, project_root=root, limit=limit)
+        ignoring = self._ignoring([row.session for row in rows])
         return [
             {
                 "session": row.session,
@@ -179,6 +201,7 @@ class Reporting:
                 "live": row.state == "present"
                 and is_live(row.session, row.last, named=named, now=now),
                 "state": row.state,
+                "ignoring_memory": row.session in ignoring,
             }
             for row in rows
         ]

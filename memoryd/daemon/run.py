@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
@@ -21,43 +19,41 @@ from memoryd import settings as configuration
 from memoryd.clock import Clock, SystemClock
 from memoryd.daemon import logs
 from memoryd.daemon.allocator import Allocator, use_one_arena
+from memoryd.daemon.answering import Answering
 from memoryd.daemon.failures import failure_facts
+from memoryd.daemon.handling import handlers
 from memoryd.daemon.instance import Instance
-from memoryd.daemon.keeping import Keeping
+from memoryd.daemon.ledger import SessionLedger
 from memoryd.daemon.lifecycle import Lifecycle
 from memoryd.daemon.listener import Listener, open_listener
-from memoryd.daemon.metering import Metering
-from memoryd.daemon.methods import methods
 from memoryd.daemon.notify import Notifier
+from memoryd.daemon.parts import Parts
 from memoryd.daemon.pausing import Pausing
 from memoryd.daemon.places import Places
 from memoryd.daemon.private import private_directory
-from memoryd.daemon.recalling import Recalling
-from memoryd.daemon.reporting import Reporting
 from memoryd.daemon.schedule import Schedule
 from memoryd.daemon.server import Server
 from memoryd.daemon.shelf import Shelves
-from memoryd.daemon.waiting import Waiting
 from memoryd.db.engine import Database, sqlite_url
 from memoryd.db.migrate import ensure_current
 from memoryd.errors import MemorydError
-from memoryd.extraction.offline.provider import propose
 from memoryd.extraction.offline.reading import is_request
-from memoryd.extraction.operations import ExtractionInput, Operation
 from memoryd.ingest.service import Ingest, IngestSettings
-from memoryd.jobs.cleanup import Cleanup, cleanup_if_due
-from memoryd.jobs.extract import Extract
+from memoryd.jobs.cleanup import cleanup_if_due
+from memoryd.jobs.session_memory import SessionMemory
+from memoryd.jobs.summaries import SummaryFiles
 from memoryd.memory.library import MemoryLibrary
 from memoryd.memory.location import MANAGED_SETTINGS
 from memoryd.paths import Paths
 from memoryd.queue.heartbeats import Heartbeats
 from memoryd.queue.identity import WorkerName, is_dead
-from memoryd.queue.jobs import JobKind, JobState, Priority
+from memoryd.queue.jobs import JobState, Priority
 from memoryd.queue.queue import Queue
-from memoryd.queue.worker import Handler, Worker
+from memoryd.queue.worker import Worker
 from memoryd.search.index import TextIndex
 from memoryd.settings import Settings
 from memoryd.stores.journal import SqlJournal
+from memoryd.transcript.toolcalls import is_memory_file
 
 STUCK_S = 120.0
 """A loop that did not come round for so long is not alive."""
@@ -70,21 +66,6 @@ _QUIET_EVENTS = frozenset({"idle", "heartbeat", "scanned", "read", "indexed", "c
 _RELOADED = frozenset({"log.level", "recall.max_memories", "exclude"})
 _HUNGRY = frozenset({"committed", "done"})
 _ENDED = frozenset(state.value for state in JobState) | {"released", "lease_lost"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """What the methods and the jobs work with."""
-
-    database: Database
-    queue: Queue
-    journal: SqlJournal
-    library: MemoryLibrary
-    index: TextIndex
-    ingest: Ingest
-    shelves: Shelves
-    places: Places
-    pausing: Pausing
 
 
 class MemoryService:
@@ -158,7 +139,9 @@ class MemoryService:
             rng=self._rng,
         )
         self._settle(queue, journal, library)
-        shelves = Shelves(library, journal, told=self._told)
+        shelves = Shelves(
+            library, journal, told=self._told, clock=self._clock, on_read=self._allocator.used
+        )
         index = TextIndex(self._paths.text_index, clock=self._clock)
         self._undo.append(("text index", lambda _: index.close()))
         places = Places(database, self._clock, self._paths.home)
@@ -189,18 +172,44 @@ class MemoryService:
         )
         self._ingest = ingest
         ingest.baseline_if_new()
-        parts = _Parts(database, queue, journal, library, index, ingest, shelves, places, pausing)
+        ledger = self._keep_ledger(database, library)
+        session_memory = SessionMemory(
+            database=database,
+            files=SummaryFiles(self._paths.projects, self._paths.summaries, self._rng),
+            library=library,
+            transcripts=self._paths.projects,
+            clock=self._clock,
+            withheld=ledger.withheld_among,
+            admission=pausing.admission,
+        )
+        parts = Parts(
+            paths=self._paths,
+            clock=self._clock,
+            rng=self._rng,
+            database=database,
+            queue=queue,
+            journal=journal,
+            library=library,
+            index=index,
+            ingest=ingest,
+            shelves=shelves,
+            places=places,
+            pausing=pausing,
+            ledger=ledger,
+            session_memory=session_memory,
+        )
         self._serve(listener, parts)
         ingest.start()
         self._undo.append(("reader", ingest.stop))
         self._work(parts)
         schedule = Schedule(
-            rescue=lambda: self._look_after(queue),
+            rescue=lambda: self._look_after(parts),
             periodic=lambda: cleanup_if_due(database, queue, self._clock),
             on_error=self._fault,
         )
         schedule.start()
         self._undo.append(("schedule", lambda _: schedule.stop()))
+        self._allocator.begin()
 
     def stop(self, drain_s: float) -> None:
         """Stop in reverse order; what is not finished within ``drain_s`` is done again later."""
@@ -272,96 +281,57 @@ class MemoryService:
                 continue
             self._event("recovered", done=len(found.done), aborted=len(found.aborted))
 
-    def _serve(self, listener: Listener, parts: _Parts) -> None:
-        places, shelves = parts.places, parts.shelves
-        waiting = Waiting(
-            ingest=parts.ingest,
-            queue=parts.queue,
-            database=parts.database,
-            clock=self._clock,
-        )
-        self._waiting = waiting
-        recalling = Recalling(
-            shelves=shelves,
-            journal=parts.journal,
-            places=places,
-            clock=self._clock,
-            max_memories=lambda root: self._settings.for_project(Path(root)).recall.max_memories,
-        )
-        reporting = Reporting(
-            paths=self._paths,
-            database=parts.database,
-            queue=parts.queue,
-            ingest=parts.ingest,
-            index=parts.index,
-            library=parts.library,
-            shelves=shelves,
-            places=places,
-            clock=self._clock,
-            provider=self._settings.provider,
-            pausing=parts.pausing,
+    def _serve(self, listener: Listener, parts: Parts) -> None:
+        answering = Answering(
+            parts,
+            settings=lambda: self._settings,
             warnings=lambda: self._warnings(parts),
-        )
-        keeping = Keeping(
-            library=parts.library,
-            shelves=shelves,
-            journal=parts.journal,
-            places=places,
-            clock=self._clock,
-        )
-        table = methods(
-            keeping=keeping,
-            metering=Metering(
-                database=parts.database,
-                ingest=parts.ingest,
-                count=shelves.count,
-                clock=self._clock,
-            ),
-            pausing=parts.pausing,
-            recalling=recalling,
-            reporting=reporting,
-            waiting=waiting,
             shutdown=self._shutdown,
+            on_event=self._event,
         )
-        self._server = Server(listener, table, clock=self._clock, log=self._log)
+        self._undo.append(("prefetch", lambda _: answering.prefetch.close()))
+        self._waiting = answering.waiting
+        self._server = Server(listener, answering.methods, clock=self._clock, log=self._log)
         self._server.start()
         self._undo.append(("socket", self._server.stop))
 
-    def _work(self, parts: _Parts) -> None:
+    def _keep_ledger(self, database: Database, library: MemoryLibrary) -> SessionLedger:
+        ledger = SessionLedger(
+            database=database,
+            clock=self._clock,
+            transcripts=self._paths.projects,
+            is_memory=lambda path: is_memory_file(path) or library.shares(path),
+            on_event=self._event,
+        )
+        self._undo.append(("ledger", ledger.stop))
+        return ledger
+
+    def _work(self, parts: Parts) -> None:
         heartbeats = Heartbeats(parts.queue, on_event=self._event)
         heartbeats.start()
         self._undo.append(("heartbeats", lambda _: heartbeats.stop()))
-        handlers: dict[JobKind, Handler] = {
-            JobKind.EXTRACT: Extract(
-                database=parts.database,
-                queue=parts.queue,
-                library=parts.library,
-                journal=parts.journal,
-                transcripts=self._paths.projects,
-                propose=_offline,
-                clock=self._clock,
-                admission=parts.pausing.admission,
-            ),
-            JobKind.CLEANUP: Cleanup(database=parts.database, queue=parts.queue, clock=self._clock),
-        }
+        table = handlers(parts)
         # One worker is kept for what a person waits for.
         for name, limit in (("any", None), ("explicit", Priority.EXPLICIT)):
             worker = Worker(
                 parts.queue,
-                handlers,
+                table,
                 worker_id=str(WorkerName.current(name)),
                 clock=self._clock,
                 heartbeats=heartbeats,
                 max_priority=limit,
+                first=lambda: parts.ingest.catching_up,
                 on_event=self._event,
             )
             worker.start()
             self._workers.append(worker)
             self._undo.append((f"worker {name}", worker.stop))
 
-    def _look_after(self, queue: Queue) -> None:
-        queue.rescue(self._clock.now())
-        self._allocator.give_back()
+    def _look_after(self, parts: Parts) -> None:
+        parts.queue.rescue(self._clock.now())
+        if parts.shelves.give_up_unused():
+            self._allocator.used()
+        self._allocator.give_back(parts.index.release)
 
     def _event(self, name: str, **facts: Any) -> None:
         write = self._log.debug if name in _QUIET_EVENTS else self._log.info
@@ -375,7 +345,7 @@ class MemoryService:
         self._faults += 1
         self._log.error("trigger_failed", **failure_facts(error))
 
-    def _warnings(self, parts: _Parts) -> list[str]:
+    def _warnings(self, parts: Parts) -> list[str]:
         found = [*self._notes, *self._settings.warnings]
         dead = parts.queue.counts()[JobState.DEAD]
         if dead:
@@ -387,12 +357,6 @@ class MemoryService:
                 f"another program locked the database {parts.database.waits} times since the start"
             )
         return found
-
-
-def _offline(given: ExtractionInput) -> list[Operation]:
-    """Propose by rule; a person's days end where the machine's do."""
-    zone = datetime.fromtimestamp(given.today).astimezone().tzinfo
-    return propose(given) if zone is None else propose(given, zone=zone)
 
 
 def run(environ: Mapping[str, str], *, ready_fd: int | None = None) -> int:

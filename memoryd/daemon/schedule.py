@@ -8,6 +8,7 @@ from datetime import UTC
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.interval import IntervalTrigger
 
 RESCUE_S = 30
 PERIODIC_S = 900
@@ -42,10 +43,11 @@ class Schedule:
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         )
         self._periodic = periodic
-        self._scheduler.add_job(self._guarded(rescue), "interval", seconds=RESCUE_S)
-        self._scheduler.add_job(
-            self._guarded(periodic), "interval", seconds=PERIODIC_S, jitter=PERIODIC_S // 10
-        )
+        # Objects, not names: those would be looked up among everything that is installed.
+        often = IntervalTrigger(seconds=RESCUE_S, timezone=UTC)
+        seldom = IntervalTrigger(seconds=PERIODIC_S, timezone=UTC, jitter=PERIODIC_S // 10)
+        self._scheduler.add_job(self._guarded(rescue), often)
+        self._scheduler.add_job(self._guarded(periodic), seldom)
 
     def start(self) -> None:
         """Look once what came due while nobody ran, then fire by the clock."""

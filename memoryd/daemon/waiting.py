@@ -9,7 +9,9 @@ from typing import Any
 from memoryd.clock import Clock
 from memoryd.daemon.calls import Call
 from memoryd.db.engine import Database
+from memoryd.errors import ProtocolError
 from memoryd.ingest.service import Ingest
+from memoryd.protocol import ErrorCode
 from memoryd.queue import overview
 from memoryd.queue.queue import Queue
 from memoryd.stores import backlog
@@ -57,12 +59,15 @@ class Waiting:
 
         Debounced jobs become due at once; retries keep their time and are waited for; snoozed
         jobs and unterminated last lines are not.
+
+        Raises:
+            ProtocolError: the service stops.
         """
         timeout = call.params.seconds("timeout_s", DEFAULT_S, most=MOST_S)
         until = self._clock.monotonic() + call.remaining_s(timeout)
         settled: _Point | None = None
         while not call.cancelled.is_set():
-            if settled is None and self._ingest.settle(until):
+            if settled is None and self._ingest.settle(until, call.cancelled.is_set):
                 settled = self._point()
             with self._changed:
                 generation = self._generation
@@ -75,13 +80,13 @@ class Waiting:
                 call.progress(jobs=left)
             rest = until - self._clock.monotonic()
             if rest <= 0:
-                break
+                return {"done": False}
             with self._changed:
                 self._changed.wait_for(
                     lambda before=generation: self._generation != before,  # type: ignore[misc]
                     timeout=min(rest, LOOK_S),
                 )
-        return {"done": False}
+        raise ProtocolError("the service is stopping", code=ErrorCode.SHUTTING_DOWN)
 
     def _point(self) -> _Point:
         with self._database.read() as connection:

@@ -14,7 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from memoryd.db.filesystem import refuse_network_file_system
-from memoryd.errors import ConfigError, DatabaseBusy
+from memoryd.errors import ConfigError, DatabaseBusy, DatabaseGone
 
 SQLITE = "sqlite"
 POSTGRESQL = "postgresql"
@@ -110,7 +110,7 @@ class Database:
                 execution_options={"postgresql_readonly": True},
             )
         else:
-            _create_private(self.path)
+            self._identity = _create_private(self.path)
             self._writer = make_engine(url, pool_size=1, max_overflow=0)
             self._readers = make_engine(
                 url, pool_size=_IDLE_READERS, max_overflow=_READERS_AT_MOST - _IDLE_READERS
@@ -143,7 +143,12 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Look at one snapshot of the database; writing is refused by the database itself."""
+        """Look at one snapshot of the database; writing is refused by the database itself.
+
+        Raises:
+            DatabaseGone: the SQLite file is not the one that was opened.
+        """
+        self._check_identity()
         with self._readers.connect() as connection:
             if self.dialect == SQLITE:
                 _dbapi(connection).execute("BEGIN")
@@ -156,10 +161,12 @@ class Database:
 
         Raises:
             DatabaseBusy: another program held the lock for ``give_up_s``; nothing was done.
+            DatabaseGone: the SQLite file is not the one that was opened; nothing was done.
             RuntimeError: this thread is inside a write already.
         """
         if self._owner == threading.get_ident():
             raise RuntimeError("a write inside a write would wait for itself")
+        self._check_identity()
         with self._lock:
             self._owner = threading.get_ident()
             self._after_commit = []
@@ -217,6 +224,23 @@ class Database:
             self._readers.dispose()
             self._writer.dispose()
 
+    def _check_identity(self) -> None:
+        """Refuse to go on with a file that has no name any more: what it takes would be lost."""
+        if self.path is None:
+            return
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            said = "was removed"
+        else:
+            if (found.st_dev, found.st_ino) == self._identity:
+                return
+            said = "was replaced"
+        raise DatabaseGone(
+            f"The database {self.path} {said} while memoryd was running.",
+            hint="Put it where it should be, then: memoryd restart",
+        )
+
     def _begin_immediate(self, raw: sqlite3.Connection) -> None:
         for attempt in range(1, self._tries + 1):
             try:
@@ -257,15 +281,17 @@ def _dbapi(connection: Connection) -> sqlite3.Connection:
     return cast("sqlite3.Connection", connection.connection.dbapi_connection)
 
 
-def _create_private(path: Path) -> None:
+def _create_private(path: Path) -> tuple[int, int]:
     """Make sure that the file exists and is its owner's alone before SQLite opens it.
 
-    SQLite gives the same mode to the files that it puts beside it.
+    SQLite gives the same mode to the files that it puts beside it. Returns device and inode.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     refuse_network_file_system(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.fchmod(descriptor, 0o600)
+        found = os.fstat(descriptor)
     finally:
         os.close(descriptor)
+    return found.st_dev, found.st_ino

@@ -21,8 +21,10 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    event,
     text,
 )
+from sqlalchemy.engine import Connection
 
 metadata = MetaData(
     naming_convention={
@@ -33,6 +35,23 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+WHERE = "where"
+"""In an index's ``info``: the condition of the rows it covers."""
+
+
+@event.listens_for(metadata, "before_create")
+def _cover_some_rows(_: MetaData, connection: Connection, **_options: object) -> None:
+    """Give the conditions of indexes to the dialect that creates them.
+
+    ``Index(postgresql_where=...)`` would load that dialect into every service: 2 MiB.
+    """
+    for table in metadata.tables.values():
+        for index in table.indexes:
+            if WHERE in index.info:
+                options = index.dialect_options[connection.dialect.name]
+                options["where"] = text(index.info[WHERE])
+
 
 # SQLite gives rowid semantics only to INTEGER PRIMARY KEY; PostgreSQL gets 64 bits.
 Id = BigInteger().with_variant(Integer, "sqlite")
@@ -134,15 +153,13 @@ turns = Table(
         "ix_turns_one_open",
         "file_id",
         unique=True,
-        sqlite_where=text("state = 'open'"),
-        postgresql_where=text("state = 'open'"),
+        info={WHERE: "state = 'open'"},
     ),
     Index(
         "ix_turns_due",
         "project_id",
         "id",
-        sqlite_where=text("state = 'ended'"),
-        postgresql_where=text("state = 'ended'"),
+        info={WHERE: "state = 'ended'"},
     ),
     Index("ix_turns_session_id", "session_id", "id"),
     comment="A person's prompt and what followed: positions in the file, never text.",
@@ -192,37 +209,32 @@ jobs = Table(
         "ix_jobs_one_running",
         "key",
         unique=True,
-        sqlite_where=text("state = 'running'"),
-        postgresql_where=text("state = 'running'"),
+        info={WHERE: "state = 'running'"},
     ),
     Index(
         "ix_jobs_one_queued",
         "dedupe_key",
         unique=True,
-        sqlite_where=text("state = 'queued'"),
-        postgresql_where=text("state = 'queued'"),
+        info={WHERE: "state = 'queued'"},
     ),
     Index(
         "ix_jobs_ready",
         "priority",
         "run_at",
         "id",
-        sqlite_where=text("state = 'queued'"),
-        postgresql_where=text("state = 'queued'"),
+        info={WHERE: "state = 'queued'"},
     ),
     Index(
         "ix_jobs_leased",
         "lease_until",
-        sqlite_where=text("state = 'running'"),
-        postgresql_where=text("state = 'running'"),
+        info={WHERE: "state = 'running'"},
     ),
     # Partial, or SQLite prefers it to ix_jobs_ready and sorts all queued jobs for every claim.
     Index(
         "ix_jobs_finished",
         "state",
         "finished_at",
-        sqlite_where=text("finished_at IS NOT NULL"),
-        postgresql_where=text("finished_at IS NOT NULL"),
+        info={WHERE: "finished_at IS NOT NULL"},
     ),
 )
 
@@ -251,8 +263,7 @@ journal = Table(
     Index(
         "ix_journal_intent",
         "id",
-        sqlite_where=text("state = 'intent'"),
-        postgresql_where=text("state = 'intent'"),
+        info={WHERE: "state = 'intent'"},
     ),
     comment="Every change of a memory file with its bytes before and after, and why.",
 )
@@ -267,4 +278,31 @@ tombstones = Table(
     Column("at", Float, nullable=False),
     Column("journal_id", ForeignKey("journal.id")),
     comment="What was forgotten on request: by evidence and by the words of the fact.",
+)
+
+recall_sessions = Table(
+    "recall_sessions",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("ignoring", Boolean, nullable=False, server_default=text("false")),
+    Column("withheld", Boolean, nullable=False, server_default=text("false")),
+    Column("said_at", Float, nullable=False, server_default="0"),
+    Column("compacted_at", Float, nullable=False, server_default="0"),
+    Column("read_to", BigInteger, nullable=False, server_default="0"),
+    Column("used_at", Float, nullable=False, index=True),
+    CheckConstraint("read_to >= 0", name="position"),
+    comment="Sessions that memories are given to, and whether they ignore or withhold memory.",
+)
+
+recall_ledger = Table(
+    "recall_ledger",
+    metadata,
+    Column("session_id", ForeignKey("recall_sessions.session_id"), primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("how", Text, nullable=False),
+    Column("bytes", BigInteger, nullable=False, server_default="0"),
+    Column("at", Float, nullable=False),
+    CheckConstraint("how IN ('given', 'read', 'written', 'edited')", name="how"),
+    CheckConstraint("bytes >= 0 AND (how = 'given' OR bytes = 0)", name="bytes"),
+    comment="Memories that a session has in front of it: given, or met by its model itself.",
 )

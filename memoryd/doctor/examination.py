@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from memoryd.doctor import databases, machine, memories, service
+from memoryd.doctor import client, databases, machine, memories, service
 from memoryd.doctor.finding import Finding, broken
 from memoryd.paths import Paths
 
 
-def examine(environ: Mapping[str, str]) -> list[Finding]:
+def examine(environ: Mapping[str, str], cwd: str) -> list[Finding]:
     """Look at everything; a check that fails itself is a finding too.
 
     Args:
         environ: of the process.
+        cwd: of the process: the client's settings of that project are looked at.
     """
     paths = Paths.from_environment(environ)
     settings, found = memories.settings(paths, environ)
@@ -31,6 +32,9 @@ def examine(environ: Mapping[str, str]) -> list[Finding]:
         ("memories", lambda: memories.memories(paths, environ)),
         ("client", lambda: memories.switches(paths, environ, always)),
         ("units", lambda: service.installed(paths, environ)),
+        ("hooks", lambda: client.hooks(paths, environ, cwd)),
+        ("mcp", lambda: client.mcp(paths, environ, cwd)),
+        ("completions", lambda: client.completions(paths, environ)),
     ]
     for name, check in checks:
         try:

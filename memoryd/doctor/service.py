@@ -14,8 +14,9 @@ from memoryd.daemon.instance import lock_holder
 from memoryd.doctor.finding import Finding, broken, fine, note
 from memoryd.errors import MemorydError
 from memoryd.install.manager import Manager
-from memoryd.install.plan import program, unit_folder
-from memoryd.install.units import SOCKET, UNITS, Standing, standing, units
+from memoryd.install.service import program, unit_folder
+from memoryd.install.units import SOCKET, UNITS, units
+from memoryd.install.written import Standing, standing
 from memoryd.paths import Paths
 from memoryd.protocol import MethodName
 
@@ -40,6 +41,9 @@ def service(paths: Paths) -> Iterator[Finding]:
         yield broken("service", text, "memoryd restart")
     else:
         yield fine("service", f"version {hello['version']}, pid {hello['pid']}")
+    if hooks := status.get("hooks"):
+        event, last = max(hooks.items(), key=lambda item: str(item[1]["last"]))
+        yield fine("hooks", f"the client's last one was {event} at {last['last']}")
     for pause in status["paused"]:
         what = pause["project"] or "everything"
         where = f" --project {shlex.quote(pause['project'])}" if pause["project"] else ""

@@ -226,11 +226,9 @@ class _Judge:
         """Say why the evidence may not touch the memory, or bring the fact back."""
         if not isinstance(operation, Create):
             source = standing(operation.evidence)
-            memory = self.memories[operation.name]
-            if source is Source.ASSISTANT and memory.source is not Source.ASSISTANT:
-                return "the assistant's words do not change what a person said"
-            if source is Source.HEADLESS and memory.type is MemoryType.USER:
-                return "a run without a person does not change memories of the person"
+            reason = _outranked(operation, source, self.memories[operation.name])
+            if reason is not None:
+                return reason
         if isinstance(operation, Delete):
             return None
         prints = {
@@ -272,6 +270,17 @@ class _Judge:
             for one in operation.evidence
         )
         return None if corrected else "the update drops most of the memory without a correction"
+
+
+def _outranked(operation: Update | Delete, source: Source, memory: ExistingMemory) -> str | None:
+    """Say why a source may not do this to a memory."""
+    if source is Source.ASSISTANT and memory.source is not Source.ASSISTANT:
+        return "the assistant's words do not change what a person said"
+    if isinstance(operation, Update) and operation.confirmed and source is not Source.HUMAN:
+        return "only what a person typed confirms a memory"
+    if source is Source.HEADLESS and memory.type is MemoryType.USER:
+        return "a run without a person does not change memories of the person"
+    return None
 
 
 _CORRECTION: Final = re.compile(

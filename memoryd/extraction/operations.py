@@ -77,7 +77,11 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """Change a memory that exists: same subject, newer or fuller knowledge."""
+    """Change a memory that exists: same subject, newer or fuller knowledge.
+
+    Attributes:
+        confirmed: a person typed all that it says, which only the assistant had said before.
+    """
 
     name: str
     title: str
@@ -86,6 +90,7 @@ class Update:
     evidence: tuple[Evidence, ...]
     explicit: bool = False
     reason: str = ""
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from memoryd.extraction.operations import (
     ExistingMemory,
     MemoryType,
     Operation,
+    Source,
     Tombstone,
     Update,
 )
@@ -54,6 +55,7 @@ class _Topic:
     evidence: list[Evidence] = field(default_factory=list)
     asked: bool = False
     reason: str = ""
+    confirmed: bool = False
     gone: bool = False
     _known: Known | None = field(default=None, init=False)
 
@@ -109,7 +111,18 @@ class Workbench:
         topic = self._topics[found.name]
         match found.relation:
             case Relation.SAME:
-                return
+                if not _confirms(topic, statement, evidence):
+                    return
+                topic.body = topics.compose(
+                    topic.type or statement.type,
+                    statement.fact,
+                    reason=reason,
+                    day=statement.day,
+                    subject=statement.subject,
+                )
+                topic.description = topics.describe(statement.fact)
+                topic.reason = "the person said it too"
+                topic.confirmed = True
             case Relation.REPLACES:
                 topic.body = topics.supersede(
                     topic.body, found.olds, statement.fact, reason=reason, day=statement.day
@@ -170,6 +183,7 @@ class Workbench:
                         evidence=tuple(topic.evidence),
                         explicit=topic.asked,
                         reason=topic.reason,
+                        confirmed=topic.confirmed,
                     )
                 )
         return found
@@ -205,6 +219,18 @@ class Workbench:
             free = f"{name[:60]}-{number}"
             number += 1
         return free
+
+
+def _confirms(topic: _Topic, statement: Statement, evidence: Evidence) -> bool:
+    """Say whether a person now typed all that a memory of the assistant's says."""
+    return (
+        evidence.source is Source.HUMAN
+        and topic.existing is not None
+        and topic.existing.source is Source.ASSISTANT
+        and not topic.confirmed
+        and len(topics.statements(topic.body)) == 1
+        and words(statement.fact) >= words(topics.statements(topic.body)[0])
+    )
 
 
 def _created(topic: _Topic) -> Create:

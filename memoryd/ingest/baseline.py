@@ -29,17 +29,24 @@ def record_baseline(database: Database, root: str, *, now: float) -> bool:
         if transcripts.baseline(connection) is not None:
             return False
     scan = Scanner(root).scan()
-    rows = list(_rows(root, scan.changed))
+    count = total = 0
+
+    def rows() -> Iterator[dict[str, Any]]:
+        nonlocal count, total
+        for row in _rows(root, scan.changed):
+            count, total = count + 1, total + row["baseline_to"]
+            yield row
+
     with database.write() as connection:
         if transcripts.baseline(connection) is not None:
             return False
-        transcripts.insert_files(connection, rows)
+        transcripts.add_files(connection, rows())
         transcripts.put_baseline(
             connection,
             {
                 "at": now,
-                "files": len(rows),
-                "bytes": sum(row["baseline_to"] for row in rows),
+                "files": count,
+                "bytes": total,
                 # What cannot be listed now is older than the first start all the same.
                 "unreadable": sorted(scan.unreadable),
             },

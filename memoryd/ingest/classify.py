@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -54,7 +55,9 @@ def classify(relative: str) -> Transcript | None:
     Args:
         relative: path below the projects directory, ``/`` between its parts.
     """
-    parts = PurePosixPath(relative).parts
+    parts: Sequence[str] = relative.split("/")
+    if "" in parts or "." in parts:
+        parts = PurePosixPath(relative).parts
     if len(parts) < _IN_PROJECT or not parts[-1].endswith(SUFFIX) or ".." in parts:
         return None
     if not is_utf8(relative):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from memoryd.admission import Admission
 from memoryd.db.engine import Database
-from memoryd.ingest.classify import SessionFile, classify
+from memoryd.ingest.classify import SUFFIX, SessionFile, classify
 from memoryd.ingest.cursor import decode_mark
-from memoryd.ingest.reader import CHUNK_BYTES, PORTION_BYTES, Source, Unopened
+from memoryd.ingest.reader import CHUNK_BYTES, Source, Unopened
 from memoryd.ingest.recorder import Said
 from memoryd.ingest.turns import withheld_key
 from memoryd.redaction import clean
@@ -19,6 +18,8 @@ from memoryd.search.index import Entry, TextIndex
 from memoryd.stores import projects, transcripts, turns
 from memoryd.transcript.events import AssistantText, Event, HumanPrompt
 from memoryd.transcript.reader import TranscriptReader
+
+_STEP_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -144,7 +145,7 @@ class Follower:
             self._reading = (path, gap.start, TranscriptReader())
         _, base, reader = self._reading
         position = base + reader.offset + reader.pending_bytes
-        limit = min(gap.end, position + PORTION_BYTES)
+        limit = min(gap.end, position + _STEP_BYTES)
         events = []
         while position < limit:
             chunk = source.read(position, min(CHUNK_BYTES, limit - position))
@@ -225,8 +226,11 @@ class Follower:
 
 
 def _session(path: str) -> str:
-    what = classify("/".join(PurePosixPath(path).parts[-2:]))
-    return what.session if isinstance(what, SessionFile) else PurePosixPath(path).stem
+    # Not with pathlib: it would keep every part of every path for good.
+    what = classify("/".join(path.rsplit("/", 2)[-2:]))
+    if isinstance(what, SessionFile):
+        return what.session
+    return path.rpartition("/")[2].removesuffix(SUFFIX)
 
 
 def _entry(

@@ -10,11 +10,12 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
 from memoryd.clock import Clock
 from memoryd.db.engine import Database
-from memoryd.errors import DatabaseBusy
+from memoryd.errors import DatabaseBusy, DatabaseGone
+from memoryd.ingest.backlog import Backlog
 from memoryd.ingest.classify import classify
 from memoryd.ingest.follower import Follower
 from memoryd.ingest.known import look_up
-from memoryd.ingest.reader import PORTION_BYTES, Portion, Source, Unopened, moved_from, portions
+from memoryd.ingest.reader import Portion, Source, Unopened, moved_from, portions
 from memoryd.ingest.recorder import Recorded, Recorder
 from memoryd.ingest.scanner import Scan, Scanner
 from memoryd.ingest.status import (
@@ -30,7 +31,8 @@ from memoryd.ingest.unread import Unread
 from memoryd.stores import transcripts, turns
 from memoryd.stores.transcripts import File, Totals
 
-_AT_ONCE = 500
+_AT_ONCE = 200
+_REFUSALS = (DatabaseBusy, DatabaseGone, DBAPIError)
 
 
 class DatabaseUnavailable(Exception):  # noqa: N818 - a state of the world
@@ -52,6 +54,7 @@ class Pipeline:
         stopping: asked between commits.
 
     Attributes:
+        catching_up: there is more to read than is committed at once; any thread may read it.
         begun: commits that were begun; any thread may read it.
         indexed: up to which of them the text index has what they wrote.
     """
@@ -70,6 +73,7 @@ class Pipeline:
         stopping: Callable[[], bool],
     ) -> None:
         self.counters = Counters()
+        self.catching_up = False
         self.begun = 0
         self.indexed = 0
         self._root = root
@@ -84,7 +88,7 @@ class Pipeline:
         self._quiet: dict[int, float] = {}
         self._tails = Tails(tail_quiet_s)
         self._unread = Unread(root, database)
-        self._backlog = True
+        self._backlog = Backlog(root, database)
         self._unlisted: set[str] = set()
 
     # What was left by the last process
@@ -164,20 +168,21 @@ class Pipeline:
             return
         started = self._clock.monotonic()
         batch: list[Portion] = []
-        size = 0
+        share = 0.0
         gone: list[str] = []
-        ordered = self._oldest_first(found)
+        ordered = self._backlog.first(found)
         try:
             for portion in self._portions(ordered, gone, take_tails=take_tails):
                 batch.append(portion)
-                size += portion.offset - portion.start
-                if size >= PORTION_BYTES or len(batch) >= _AT_ONCE or not portion.last:
+                share += portion.share
+                if share >= 1 or len(batch) >= _AT_ONCE or not portion.last:
+                    self.catching_up = True
                     started = self._commit(batch, started)
-                    batch, size = [], 0
+                    batch, share = [], 0.0
             self._commit(batch, started)
         except (IntegrityError, DataError) as error:
             self._one_by_one(ordered, error, take_tails=take_tails)
-        except (DatabaseBusy, DBAPIError) as error:
+        except _REFUSALS as error:
             for relative in ordered:
                 self._scanner.doubt(relative)
             self._unavailable(error)
@@ -207,7 +212,7 @@ class Pipeline:
         try:
             with self._database.write() as connection:
                 self._recorder.end_quiet(connection, due=None)
-        except (DatabaseBusy, DBAPIError) as error:
+        except _REFUSALS as error:
             self._unavailable(error)
 
     def take_tails(self) -> None:
@@ -258,29 +263,17 @@ class Pipeline:
         self._warnings.put(f"file:{relative}", refused_file(f"{self._root}/{relative}", name))
         self._on_event("file-refused", error=name)
 
-    def _oldest_first(self, found: Collection[str]) -> list[str]:
-        """Put what was written before the first start in front.
-
-        A later fork of that history is then known for what it is.
-        """
-        if not self._backlog or len(found) == 1:
-            return list(found)
-        with self._database.read() as connection:
-            old = transcripts.baseline_backlog(connection)
-        self._backlog = bool(old)
-        return sorted(found, key=lambda relative: f"{self._root}/{relative}" not in old)
-
     def _portions(
         self, found: list[str], gone: list[str], *, take_tails: bool
     ) -> Iterator[Portion]:
-        inodes = self._unread.begin(found, at_once=_AT_ONCE)
+        self._unread.begin(found, at_once=_AT_ONCE)
         for start in range(0, len(found), _AT_ONCE):
             chunk = found[start : start + _AT_ONCE]
-            rows, strangers = look_up(self._database, self._root, chunk, inodes)
+            rows, strangers = look_up(self._database, self._root, chunk)
             if len(found) <= _AT_ONCE:
                 self._unread.looked_up(rows)
             for relative in chunk:
-                candidates = strangers.get(inodes.get(relative, (0, 0)), [])
+                candidates = strangers.get(relative, [])
                 yield from self._of_file(
                     relative, rows.get(relative), candidates, gone, take_tails=take_tails
                 )
@@ -397,7 +390,7 @@ class Pipeline:
         try:
             with self._database.write() as connection:
                 recorded = change(connection)
-        except (DatabaseBusy, DBAPIError) as error:
+        except _REFUSALS as error:
             self._unavailable(error)
         else:
             self._apply(recorded)
@@ -419,7 +412,7 @@ class Pipeline:
                     [f"{self._root}/{relative}" for relative in gone],
                     now=self._clock.now(),
                 )
-        except (DatabaseBusy, DBAPIError) as error:
+        except _REFUSALS as error:
             self._unavailable(error)
 
     def _listed(self, scan: Scan) -> None:
@@ -432,7 +425,7 @@ class Pipeline:
             with self._database.write() as connection:
                 first = transcripts.baseline(connection) or {}
                 transcripts.put_baseline(connection, {**first, "unreadable": sorted(left)})
-        except (DatabaseBusy, DBAPIError) as error:
+        except _REFUSALS as error:
             self._unavailable(error)
 
     def _unreadable(self, relative: str, error: OSError) -> None:

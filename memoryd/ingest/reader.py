@@ -24,12 +24,19 @@ from memoryd.ingest.cursor import (
     signed,
 )
 from memoryd.stores.transcripts import File
-from memoryd.transcript.events import Event
+from memoryd.transcript.events import Activity, AssistantText, Event, HumanPrompt
 from memoryd.transcript.reader import TranscriptReader
 from memoryd.transcript.state import SessionState
 
 CHUNK_BYTES = 256 * 1024
-PORTION_BYTES = 4 * 1024 * 1024
+PORTION_BYTES = 64 * 1024 * 1024
+"""Bytes of transcripts that are committed at once, at most: a commit waits for the disk."""
+
+HELD_BYTES = 4 * 1024 * 1024
+"""About the memory that what was read may take before it is committed."""
+
+_EVENT_BYTES = 160
+_SAID = (HumanPrompt, AssistantText)
 
 
 class Unopened(StrEnum):
@@ -73,6 +80,8 @@ class Portion:
         start: position of the first byte.
         offset: position behind the last byte that is handled.
         events: in file order.
+        said: those of them with a text.
+        held: about the memory they take, in bytes.
         records: whole objects read in this portion.
         skipped: unknown types and bad pieces in this portion.
         oversize: shortened records in this portion.
@@ -97,6 +106,8 @@ class Portion:
     start: int
     offset: int
     events: list[Event]
+    said: list[HumanPrompt | AssistantText]
+    held: int
     records: int
     skipped: int
     oversize: int
@@ -107,6 +118,11 @@ class Portion:
     anchor: bytes
     pending: int
     last: bool
+
+    @property
+    def share(self) -> float:
+        """What part it is of as much as may be committed at once."""
+        return max((self.offset - self.start) / PORTION_BYTES, self.held / HELD_BYTES)
 
 
 class Source:
@@ -190,7 +206,7 @@ def portions(
     baseline_to: int = 0,
     take_tail: bool = False,
 ) -> Iterator[Portion]:
-    """Yield what is new in a file, at most about 4 MiB at a time.
+    """Yield what is new in a file, as much at a time as may be committed at once.
 
     Nothing is yielded for a file that has not changed since ``file`` was written. The portion
     before must be committed before the next is asked for.
@@ -219,18 +235,25 @@ def portions(
     head = (0, None) if file is None or restart else (file.head_length, file.head_hash)
     position, start, read = begin, begin, 0
     events: list[Event] = []
+    said: list[HumanPrompt | AssistantText] = []
+    held = 0
     counted = (reader.stats.records, reader.stats.skipped, reader.stats.oversize)
     while True:
         chunk = source.read(position, min(CHUNK_BYTES, source.found.size - position))
         position += len(chunk)
         read += len(chunk)
-        if chunk:
-            events += reader.feed(chunk)
         last = not chunk or position >= source.found.size
-        if not last and (read < PORTION_BYTES or reader.offset == start):
-            continue
+        new = reader.feed(chunk) if chunk else []
         if last and take_tail:
-            events += reader.take_tail()
+            new += reader.take_tail()
+        # Most are signs of activity, and to ask `isinstance` of a struct in vain takes long.
+        texts = [e for e in new if type(e) is not Activity and isinstance(e, _SAID)]
+        events += new
+        said += texts
+        held += len(new) * _EVENT_BYTES + sum(len(event.text) for event in texts)
+        enough = read >= PORTION_BYTES or held >= HELD_BYTES
+        if not last and (not enough or reader.offset == start):
+            continue
         offset = reader.offset
         if last and _nothing_new(file, source.found, offset, moved=moved, restart=restart):
             return
@@ -251,6 +274,8 @@ def portions(
             start=start,
             offset=offset,
             events=events,
+            said=said,
+            held=held,
             records=stats.records - counted[0],
             skipped=stats.skipped - counted[1],
             oversize=stats.oversize - counted[2],
@@ -264,7 +289,7 @@ def portions(
         )
         if last:
             return
-        start, read, events = offset, 0, []
+        start, read, held, events, said = offset, 0, 0, [], []
         counted = (stats.records, stats.skipped, stats.oversize)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, assert_never
@@ -19,11 +19,12 @@ from memoryd.ingest.filerows import (
     new_row,
     session_of,
 )
+from memoryd.ingest.growing import end_growth
 from memoryd.ingest.reader import Portion
 from memoryd.ingest.refusing import Gate, untitle, withhold
 from memoryd.ingest.turns import Ended, Met, TurnRows, TurnWriter
 from memoryd.queue.queue import Queue
-from memoryd.queue.requests import extract_job
+from memoryd.queue.requests import extract_job, session_memory_job
 from memoryd.redaction import clean
 from memoryd.stores import projects, transcripts, turns
 from memoryd.stores.projects import Project
@@ -128,8 +129,7 @@ class Recorder:
                 event.uuid
                 for portion in portions
                 if isinstance(portion.what, SessionFile)
-                for event in portion.events
-                if isinstance(event, HumanPrompt | AssistantText)
+                for event in portion.said
             },
         )
         admission = self._admission()
@@ -143,16 +143,21 @@ class Recorder:
         transcripts.update_files(connection, [columns(file, now) for file in files])
         turns.add_keys(connection, met.fresh)
         self._ask_for_extraction(connection, batch.ended)
+        self._ask_for_summaries(connection, batch.grown)
         return batch.result
 
     def end_quiet(self, connection: Connection, *, due: float | None) -> Recorded:
         """End the open turns whose silence is over at ``due``; all of them for ``None``."""
         result = Recorded()
         ended = Ended()
-        for turn in turns.open_turns(connection, due=due):
+        silent = turns.open_turns(connection, due=due)
+        for turn in silent:
             self._end(connection, turn, ended)
             result.quiet[turn.file_id] = None
         self._ask_for_extraction(connection, ended)
+        if silent:
+            grown = end_growth(connection, {turn.file_id: turn.project_id for turn in silent})
+            self._ask_for_summaries(connection, grown)
         return result
 
     def notice(self, connection: Connection, session_id: str, now: float) -> Recorded:
@@ -224,6 +229,8 @@ class Recorder:
                 return
         known = state.cwd and not (batch.gate and batch.gate.excludes(state.cwd))
         project = batch.project(state.cwd, portion) if known else None
+        if project and not state.own and state.growth.due_at > max(portion.start, end.baseline_to):
+            batch.grown[session_id] = project.id
         batch.sessions.append(
             {
                 "id": session_id,
@@ -261,6 +268,8 @@ class Recorder:
                 self._withhold(batch, writer, event, portion, refusal)
                 continue
             match event:
+                case Activity() | SessionStarted() | Compacted():  # nearly all of them
+                    pass
                 case HumanPrompt():
                     prompts += 1
                     self._meet(batch, said, writer, event, baseline_to=end.baseline_to)
@@ -269,8 +278,6 @@ class Recorder:
                         said.entries.append((event, batch.project(event.cwd, portion)))
                 case TurnEnded(reason=reason):
                     writer.end(reason)
-                case SessionStarted() | Activity() | Compacted():
-                    pass
                 case _:
                     assert_never(event)
         quiet_at = batch.now + self._wait(portion, said.file_id)
@@ -328,6 +335,18 @@ class Recorder:
             return self._notice_s
         return self._tool_quiet_s if portion.session.open_tools else self._quiet_s
 
+    def _ask_for_summaries(self, connection: Connection, grown: Mapping[str, int]) -> None:
+        for session_id, project_id in sorted(grown.items()):
+            self._queue.enqueue(
+                connection,
+                session_memory_job(
+                    session_id,
+                    project_id,
+                    debounce_s=self._debounce_s,
+                    deadline_s=self._deadline_s,
+                ),
+            )
+
     def _ask_for_extraction(self, connection: Connection, ended: Ended) -> None:
         for project_id, explicit in sorted(ended.projects.items()):
             self._queue.enqueue(
@@ -353,6 +372,7 @@ class _Batch:
     ended: Ended = field(default_factory=Ended)
     rows: TurnRows = field(default_factory=TurnRows)
     sessions: list[dict[str, Any]] = field(default_factory=list)
+    grown: dict[str, int] = field(default_factory=dict)
     turns: dict[int, Turn] = field(default_factory=dict)
     _projects: dict[str, Project] = field(default_factory=dict)
     _files: dict[str, File] = field(default_factory=dict)
@@ -376,8 +396,7 @@ class _Batch:
             event.cwd
             for portion in portions
             if isinstance(portion.what, SessionFile)
-            for event in portion.events
-            if isinstance(event, HumanPrompt | AssistantText)
+            for event in portion.said
         }
         cwds.discard("")
         if self.gate:

@@ -1,23 +1,23 @@
 """Walks the client's projects directory and says what changed since the last walk.
 
 The walk is what ingestion relies on; events of the file system only make it faster. One look
-costs two system calls a directory and one a file, no query of the database, and one small
-integer of memory a file.
+costs two system calls a directory and one a file, no query of the database, and the memory of
+`memoryd.ingest.looks`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from stat import S_ISREG
 
 from memoryd.ingest.classify import AGENT_PREFIX, MEMORY, SUBAGENTS, SUFFIX, is_utf8
 from memoryd.ingest.cursor import signed
+from memoryd.ingest.looks import Looks, pack, unpack
 
 _UNREAD = -1
 _DEPTH = 8
-_Names = dict[str, int]
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class Scanner:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._known: dict[str, dict[str, _Names]] = {}
+        self._known = Looks()
         self._expected: set[str] = set()
 
     def expect(self, files: Iterable[tuple[str, int, int, bool]]) -> None:
@@ -65,25 +65,24 @@ class Scanner:
         for relative, inode, size, handled in files:
             directory, name = _split(relative)
             signature = hash((size, inode)) if handled else _UNREAD
-            self._project_of(directory).setdefault(directory, {})[name] = signature
+            self._known.of(directory)[name] = signature
             self._expected.add(directory)
 
     def note(self, relative: str, status: os.stat_result) -> None:
         """Remember that the file was read when it looked like ``status``."""
         directory, name = _split(relative)
         if directory not in self._expected:
-            signature = hash((status.st_size, status.st_mtime_ns, status.st_ino))
-            self._project_of(directory).setdefault(directory, {})[name] = signature
+            self._known.of(directory)[name] = _mark(status)
 
     def doubt(self, relative: str) -> None:
         """Let the next walk report the file again: it could not be read to its end."""
         directory, name = _split(relative)
-        self._project_of(directory).setdefault(directory, {})[name] = _UNREAD
+        self._known.of(directory)[name] = _UNREAD
 
     def forget(self, relative: str) -> None:
         """Take the file for gone until it is seen again."""
         directory, name = _split(relative)
-        self._project_of(directory).get(directory, {}).pop(name, None)
+        self._known.of(directory).pop(name, None)
 
     def scan(self) -> Scan:
         """Walk the whole tree."""
@@ -103,10 +102,11 @@ class Scanner:
             if not is_utf8(project):
                 projects.remove(project)
                 result.misnamed.append(os.fsencode(project).decode(errors="backslashreplace"))
-        for project in self._known.keys() - projects:
-            self._drop(project, self._known[project].keys(), result)
+        self._drop(self._known.outside(projects), result)
         for project in projects:
             self._scan_project(project, result)
+        if not self._expected:
+            self._expected = set()  # an emptied one keeps its room
         return result
 
     def scan_below(self, directory: str) -> Scan:
@@ -124,7 +124,6 @@ class Scanner:
         return result
 
     def _scan_project(self, project: str, result: Scan) -> None:
-        known = self._known.get(project, {})
         seen = {project}
         inner = self._compare(project, result, prefix="")
         if project in result.unreadable:
@@ -132,15 +131,15 @@ class Scanner:
         for name in inner:
             if name != MEMORY:
                 self._scan_subagents(f"{project}/{name}/{SUBAGENTS}", result, seen, _DEPTH)
-        if len(known) > len(seen) or not known.keys() <= seen:
-            self._drop(project, known.keys() - seen, result)
+        self._drop(self._known.below(project) - seen, result)
 
     def _scan_subagents(self, directory: str, result: Scan, seen: set[str], depth: int) -> None:
         seen.add(directory)
         inner = self._compare(directory, result, prefix=AGENT_PREFIX)
         if directory in result.unreadable:
             below = directory + "/"
-            seen.update(name for name in self._project_of(directory) if name.startswith(below))
+            project = directory.partition("/")[0]
+            seen.update(name for name in self._known.below(project) if name.startswith(below))
         elif depth:
             for name in inner:
                 self._scan_subagents(f"{directory}/{name}", result, seen, depth - 1)
@@ -148,32 +147,34 @@ class Scanner:
     def _compare(self, directory: str, result: Scan, prefix: str) -> list[str]:
         """Compare the transcripts of one directory; return the directories inside it."""
         try:
-            fresh, inner = self._look(directory, prefix, result)
+            names, marks, inner = self._look(directory, prefix, result)
         except (FileNotFoundError, NotADirectoryError):
-            fresh, inner = {}, []
+            names, marks, inner = [], [], []
         except OSError as error:
             result.unreadable[directory] = error.strerror or str(error)
             return []
         else:
             result.directories += 1
-            result.files += len(fresh)
-        known = self._known.get(directory.partition("/")[0], {})
-        before = known.get(directory, {})
-        if fresh != before:
+            result.files += len(names)
+        found = pack(names, marks)
+        known = self._known.packed(directory)
+        if found != known:
+            fresh = dict(zip(names, marks, strict=True))
+            before = unpack(known)
             changed = [name for name, mark in fresh.items() if before.get(name) != mark]
             if directory in self._expected:
                 changed = [n for n in changed if not self._as_expected(directory, n, before)]
             result.changed.extend(f"{directory}/{name}" for name in changed)
             result.missing.extend(f"{directory}/{name}" for name in before if name not in fresh)
-            if fresh:
-                self._project_of(directory)[directory] = fresh
-            else:
-                del known[directory]
+            self._known.put(directory, found)
         self._expected.discard(directory)
         return inner
 
-    def _look(self, directory: str, prefix: str, result: Scan) -> tuple[_Names, list[str]]:
-        names: _Names = {}
+    def _look(
+        self, directory: str, prefix: str, result: Scan
+    ) -> tuple[list[str], list[int], list[str]]:
+        names: list[str] = []
+        marks: list[int] = []
         inner: list[str] = []
         with os.scandir(f"{self._root}/{directory}") as entries:
             for entry in entries:
@@ -185,28 +186,29 @@ class Scanner:
                 elif name.endswith(SUFFIX) and name.startswith(prefix):
                     status = entry.stat(follow_symlinks=False)
                     if S_ISREG(status.st_mode):
-                        names[name] = hash((status.st_size, status.st_mtime_ns, status.st_ino))
+                        names.append(name)
+                        marks.append(_mark(status))
                 elif entry.is_dir(follow_symlinks=False):
                     inner.append(name)
-        return names, inner
+        return names, marks, inner
 
-    def _as_expected(self, directory: str, name: str, before: _Names) -> bool:
+    def _as_expected(self, directory: str, name: str, before: dict[str, int]) -> bool:
         try:
             status = os.lstat(f"{self._root}/{directory}/{name}")
         except OSError:
             return False
         return before.get(name) == hash((status.st_size, signed(status.st_ino)))
 
-    def _drop(self, project: str, directories: Iterable[str], result: Scan) -> None:
-        known = self._known[project]
-        for directory in list(directories):
-            result.missing.extend(f"{directory}/{name}" for name in known.pop(directory))
+    def _drop(self, directories: Collection[str], result: Scan) -> None:
+        for directory in directories:
+            names = unpack(self._known.packed(directory))
+            result.missing.extend(f"{directory}/{name}" for name in names)
+            self._known.put(directory, b"")
             self._expected.discard(directory)
-        if not known:
-            del self._known[project]
 
-    def _project_of(self, directory: str) -> dict[str, _Names]:
-        return self._known.setdefault(directory.partition("/")[0], {})
+
+def _mark(status: os.stat_result) -> int:
+    return hash((status.st_size, status.st_mtime_ns, status.st_ino))
 
 
 def _split(relative: str) -> tuple[str, str]:

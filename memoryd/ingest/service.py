@@ -211,6 +211,11 @@ class Ingest:
         """Monotonic instant at which the thread began what it is doing, ``None`` if it waits."""
         return self._busy_since
 
+    @property
+    def catching_up(self) -> bool:
+        """Whether the thread reads more than it commits at once."""
+        return self._pipeline.catching_up
+
     # Hints, from any thread
 
     def hint(self, path: str | os.PathLike[str], is_directory: bool = False) -> None:
@@ -243,7 +248,7 @@ class Ingest:
         self._rescan_wanted = True
         self._wake.set()
 
-    def settle(self, until: float) -> bool:
+    def settle(self, until: float, given_up: Callable[[], bool] = lambda: False) -> bool:
         """Read and index all complete lines that are on the disk now and end every open turn.
 
         Unterminated last lines are left alone. What is written after the call need not be read:
@@ -251,6 +256,7 @@ class Ingest:
 
         Args:
             until: monotonic instant at which to give up.
+            given_up: whether nobody waits any longer.
 
         Returns:
             Whether it was done in time.
@@ -267,14 +273,18 @@ class Ingest:
         with self._lock:
             self._settling.append(request)
         self._wake.set()
-        while (left := until - self._clock.monotonic()) > 0:
-            if request.done.wait(left if goal is None else min(left, _LOOK_S)):
-                break
+        while (left := until - self._clock.monotonic()) > 0 and not given_up():
+            if request.done.wait(min(left, _LOOK_S)):
+                return request.settled
             if goal is not None and goal.reached() and not self._follower.behind(goal.sizes):
-                with self._lock:
-                    self._settling = [other for other in self._settling if other is not request]
+                self._withdraw(request)
                 return self._end_open()
+        self._withdraw(request)
         return request.settled
+
+    def _withdraw(self, request: _Settling) -> None:
+        with self._lock:
+            self._settling = [other for other in self._settling if other is not request]
 
     def status(self) -> IngestStatus:
         """Return a snapshot; only files that are about to be read are looked at."""
@@ -322,6 +332,8 @@ class Ingest:
             self._on_event("database-unavailable")
             self._rescan_wanted = True
             return self._settings.retry_s
+        finally:
+            self._pipeline.catching_up = False
         return 0.0 if more else self._seconds_to_wait()
 
     def _run(self) -> None:
@@ -342,7 +354,8 @@ class Ingest:
                 self._stop.wait(pause)
                 continue
             self._busy_since = None
-            if pause > 0 and self._wake.wait(pause):
+            # Whoever waits is kept for no more hints: all of the tree is looked at for them.
+            if pause > 0 and self._wake.wait(pause) and not self._settling:
                 self._stop.wait(self._settings.gather_s)
         self._answer_settling(give_up=True)
         self._busy_since = None

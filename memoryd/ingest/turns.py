@@ -23,12 +23,13 @@ class Met:
     """
 
     def __init__(self, connection: Connection, uuids: Collection[str]) -> None:
-        self._known = turns.known_keys(connection, {uuid_key(uuid) for uuid in uuids})
+        self._keys = {uuid: uuid_key(uuid) for uuid in uuids}
+        self._known = turns.known_keys(connection, set(self._keys.values()))
         self.fresh: list[int] = []
 
     def is_first(self, uuid: str) -> bool:
         """Return whether the uuid is new, and count it as met from now on."""
-        key = uuid_key(uuid)
+        key = self._keys[uuid]
         if key in self._known:
             return False
         self._known.add(key)
@@ -86,7 +87,7 @@ class TurnRows:
         self._turns.append(turn)
 
     def write(self, connection: Connection) -> None:
-        """Write all; new turns get their ids."""
+        """Write all; of the new turns the last of each file gets its id."""
         turns.update_turns(
             connection, [{"id": turn.id, **_changing(turn)} for turn in self._turns if turn.id]
         )
@@ -107,8 +108,8 @@ class TurnRows:
                 for turn in new
             ],
         )
-        for turn, row_id in zip(new, ids, strict=True):
-            turn.id = row_id
+        for turn in {turn.file_id: turn for turn in new}.values():
+            turn.id = ids[turn.file_id]
 
 
 class TurnWriter:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from memoryd.db.engine import Database
-from memoryd.ingest.cursor import signed
 from memoryd.stores import transcripts
 from memoryd.stores.transcripts import File
 
@@ -35,23 +34,19 @@ class Unread:
         """
         left = self._left.copy()
         if hints:
-            left = self._behind_cursors(self._sizes(hints, {})) | left
+            left = self._behind_cursors(self._sizes(hints)) | left
         return sum(left.values())
 
-    def begin(self, found: Collection[str], *, at_once: int) -> dict[str, tuple[int, int]]:
+    def begin(self, found: Sequence[str], *, at_once: int) -> None:
         """Take files for unread that are about to be read.
 
         Args:
             found: the files.
             at_once: up to so many are looked up by the caller, who then calls ``looked_up``.
-
-        Returns:
-            Device and inode of those that are there.
         """
-        inodes: dict[str, tuple[int, int]] = {}
-        sizes = self._sizes(found, inodes)
-        self._left |= sizes if len(sizes) <= at_once else self._behind_cursors(sizes)
-        return inodes
+        for start in range(0, len(found), at_once):
+            sizes = self._sizes(found[start : start + at_once])
+            self._left |= sizes if len(found) <= at_once else self._behind_cursors(sizes)
 
     def looked_up(self, rows: Mapping[str, File]) -> None:
         """Leave out what was read of the few files before, by their rows."""
@@ -63,19 +58,19 @@ class Unread:
         if count > 0:
             self._left[relative] = count
         else:
-            self._left.pop(relative, None)
+            self.drop(relative)
 
     def drop(self, relative: str) -> None:
         """Leave a file out: it is read, gone, or cannot be read."""
         self._left.pop(relative, None)
+        if not self._left:
+            self._left = {}  # an emptied one keeps its room
 
-    def _sizes(self, found: Collection[str], inodes: dict[str, tuple[int, int]]) -> dict[str, int]:
+    def _sizes(self, found: Collection[str]) -> dict[str, int]:
         sizes: dict[str, int] = {}
         for relative in found:
             with contextlib.suppress(OSError):
-                status = os.lstat(f"{self._root}/{relative}")
-                sizes[relative] = status.st_size
-                inodes[relative] = (signed(status.st_dev), signed(status.st_ino))
+                sizes[relative] = os.lstat(f"{self._root}/{relative}").st_size
         return sizes
 
     def _behind_cursors(self, sizes: Mapping[str, int]) -> dict[str, int]:

@@ -167,16 +167,33 @@ if sys.platform == "linux":
             super().__init__()
             self._refused = refused
             self._on_overflow = on_overflow
+            self._shared: dict[CallbackId, WatchCallback] = {}
 
         def add_callback(
             self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
         ) -> WatchDescriptor:
             try:
-                return super().add_callback(path, mask, callback, id_)
+                wd = super().add_callback(path, mask, callback, id_)
             except OSError as error:
                 if error.errno in LIMITS:
                     self._refused.number = error.errno
                 raise
+            # All watches have the same callback: one dictionary of it instead of thousands.
+            with self._lock:
+                watch = self._watch_for_wd.get(wd)
+                if watch is not None and watch.callbacks == self._shared:
+                    watch.callbacks = self._shared
+                elif watch is not None and not self._shared:
+                    self._shared = dict(watch.callbacks)
+            return wd
+
+        def remove_callbacks(self, callbacks: list[tuple[WatchDescriptor, CallbackId]]) -> None:
+            with self._lock:
+                for wd, _ in callbacks:
+                    watch = self._watch_for_wd.get(wd)
+                    if watch is not None:  # gets its own again, to be emptied
+                        watch.callbacks = dict(watch.callbacks)
+            super().remove_callbacks(callbacks)
 
         def handle_event(self, event: InotifyEvent) -> None:
             super().handle_event(event)

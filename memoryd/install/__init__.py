@@ -1,1 +1,1 @@
-"""Having the service started by itself: units, the user's service manager, what was installed."""
+"""Setting everything up and taking it back: service, hooks, MCP server, completions."""

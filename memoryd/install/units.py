@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 
+from memoryd.install.written import Written, marked
 from memoryd.memory.location import shared_directory
 from memoryd.paths import Paths
 
@@ -26,38 +24,9 @@ _CARRIED = (
     "XDG_CONFIG_HOME",
     "XDG_STATE_HOME",
 )
-_MARK = re.compile(r"\A# Written by memoryctl install, sha256 ([0-9a-f]{64})\n")
 
 
-class Standing(StrEnum):
-    """What became of a unit file that was to be installed."""
-
-    ABSENT = "absent"
-    """There is none."""
-    SAME = "same"
-    """It is what would be installed now."""
-    OLDER = "older"
-    """It was installed, but today's differs: another version, place or environment."""
-    EDITED = "edited"
-    """It was installed and changed by somebody since."""
-    FOREIGN = "foreign"
-    """Somebody else made it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A unit file.
-
-    Attributes:
-        name: of the file.
-        text: its contents, with a first line that tells its own digest.
-    """
-
-    name: str
-    text: str
-
-
-def units(command: list[str], paths: Paths, environ: Mapping[str, str]) -> list[Unit]:
+def units(command: list[str], paths: Paths, environ: Mapping[str, str]) -> list[Written]:
     """Return the units of this installation.
 
     Args:
@@ -65,25 +34,7 @@ def units(command: list[str], paths: Paths, environ: Mapping[str, str]) -> list[
         paths: of the instance.
         environ: of the person's shell; variables that say where things are go into the unit.
     """
-    return [Unit(name, _marked(_made(name, command, paths, environ))) for name in UNITS]
-
-
-def standing(unit: Unit, found: bytes | None) -> Standing:
-    """Say what became of a unit file.
-
-    Args:
-        unit: as it would be installed now.
-        found: the bytes of the file, ``None`` if there is none.
-    """
-    if found is None:
-        return Standing.ABSENT
-    if found == unit.text.encode():
-        return Standing.SAME
-    text = found.decode(errors="replace")
-    mark = _MARK.match(text)
-    if mark is None:
-        return Standing.FOREIGN
-    return Standing.OLDER if mark[1] == _digest(text[mark.end() :]) else Standing.EDITED
+    return [marked(name, _made(name, command, paths, environ)) for name in UNITS]
 
 
 def _made(name: str, command: list[str], paths: Paths, environ: Mapping[str, str]) -> str:
@@ -124,11 +75,3 @@ def _quoted(text: str, *, command: bool = False) -> str:
     if re.fullmatch(r"[A-Za-z0-9_@%+=:,./$-]+", text):
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _marked(text: str) -> str:
-    return f"# Written by memoryctl install, sha256 {_digest(text)}\n{text}"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

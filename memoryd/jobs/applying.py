@@ -133,6 +133,7 @@ def change_of(operation: Operation) -> Change:
                     title=operation.title,
                     description=operation.description,
                     body=operation.body,
+                    marks=() if operation.confirmed else None,
                 ),
                 reason=operation.reason,
                 evidence=operation.evidence,

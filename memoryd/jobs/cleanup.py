@@ -12,8 +12,12 @@ from memoryd.queue.jobs import Done, Job, JobKind, NewJob, Outcome, Priority
 from memoryd.queue.queue import Queue
 from memoryd.queue.worker import JobContext
 from memoryd.stores.periodic import last_run, put_last_run
+from memoryd.stores.recollections import forget_unused
 
 PERIOD_S = 24 * 3600.0
+FORGET_S = 60 * 24 * 3600.0
+"""What a session was given of memory is forgotten so long after its last recall, unless its
+transcript is still there."""
 
 
 def cleanup_if_due(database: Database, queue: Queue, clock: Clock) -> bool:
@@ -32,7 +36,7 @@ def cleanup_if_due(database: Database, queue: Queue, clock: Clock) -> bool:
 
 
 class Cleanup:
-    """The handler of `JobKind.CLEANUP`: finished jobs go when their time is over."""
+    """The handler of `JobKind.CLEANUP`: finished jobs and old ledgers go in their time."""
 
     def __init__(self, *, database: Database, queue: Queue, clock: Clock) -> None:
         self._database = database
@@ -45,8 +49,11 @@ class Cleanup:
         now = self._clock.now()
         pruned = self._queue.prune(now)
         context.check_cancelled()
+        with self._database.write() as connection:
+            forgotten = forget_unused(connection, before=now - FORGET_S)
         self._database.checkpoint()
-        return Done(effects=partial(_remember, now), result={"jobs": pruned})
+        result = {"jobs": pruned, "recall_sessions": forgotten}
+        return Done(effects=partial(_remember, now), result=result)
 
 
 def _remember(now: float, connection: Connection) -> None:

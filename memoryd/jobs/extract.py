@@ -7,7 +7,7 @@ on what is already kept proposes nothing, so nothing is learned twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -74,6 +74,7 @@ class _Report:
     turns: int = 0
     gone: int = 0
     failed: int = 0
+    withheld: int = 0
     created: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
@@ -93,6 +94,7 @@ class Extract:
         transcripts: the projects directory.
         propose: who reads the turns and proposes operations.
         clock: the time.
+        withheld: returns those of some sessions from which nothing is to be learned.
         admission: what may be learned from.
     """
 
@@ -106,6 +108,7 @@ class Extract:
         transcripts: Path,
         propose: Propose,
         clock: Clock,
+        withheld: Callable[[Collection[str]], set[str]],
         admission: Callable[[], Admission] = Admission,
     ) -> None:
         self._database = database
@@ -115,6 +118,7 @@ class Extract:
         self._transcripts = transcripts
         self._propose = propose
         self._clock = clock
+        self._withheld = withheld
         self._admission = admission
 
     def __call__(self, context: JobContext, job: Job) -> Outcome:
@@ -143,7 +147,10 @@ class Extract:
                 reason = f"{self._transcripts} is not there"
                 return Snooze(self._clock.now() + UNWRITABLE_S, reason)
             last_attempt = job.attempt >= job.max_attempts
-            found = self._read(portion, report, last_attempt=last_attempt)
+            withheld = self._withheld({turn.session for turn in portion})
+            told = [turn for turn in portion if turn.session not in withheld]
+            report.withheld = len(portion) - len(told)
+            found = self._read(told, report, last_attempt=last_attempt)
             context.check_cancelled()
             store = self._library.store(project.root)
             try:
@@ -172,6 +179,7 @@ class Extract:
                     ("turns", report.turns),
                     ("gone", report.gone),
                     ("failed", report.failed),
+                    ("withheld", report.withheld),
                     ("created", report.created),
                     ("updated", report.updated),
                     ("deleted", report.deleted),

@@ -47,15 +47,31 @@ class MemoryLibrary:
         self._clock = clock
         self._rng = rng
 
-    def switch(self, root: str) -> AutoMemory:
-        """Return what the client's switches say for a project, read now."""
-        layers = read_layers(self._config, Path(root), self._managed)
-        return auto_memory_state(self._environ, layers, home=self._home)
+    def switch(self, root: str, environ: Mapping[str, str] | None = None) -> AutoMemory:
+        """Return what the client's switches say for a project, read now.
 
-    def may_write(self, root: str) -> AutoMemory | None:
-        """Return ``None`` where memories may be written, else the switch that forbids it."""
-        state = self.switch(root)
+        Args:
+            root: of the project.
+            environ: of one client, where that is known; it goes before the service's own.
+        """
+        layers = read_layers(self._config, Path(root), self._managed)
+        return auto_memory_state({**self._environ, **(environ or {})}, layers, home=self._home)
+
+    def may_write(self, root: str, environ: Mapping[str, str] | None = None) -> AutoMemory | None:
+        """Return ``None`` where memories may be written, else the switch that forbids it.
+
+        For one client, whose environment is given as to `switch`: whether it may be given them.
+        """
+        state = self.switch(root, environ)
         return None if state.on or self._always else state
+
+    def shares(self, path: str) -> bool:
+        """Tell whether a path is one of a memory in a directory that serves all projects."""
+        if not path.endswith(".md"):
+            return False
+        layers = read_layers(self._config, None, self._managed)
+        folder = auto_memory_state(self._environ, layers, home=self._home).directory
+        return folder is not None and path.startswith(f"{folder}/")
 
     def store(self, root: str) -> MemoryStore:
         """Return the memory of the project at ``root``."""

@@ -22,6 +22,12 @@ MANAGED_SETTINGS = {
 
 _DISABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 _DISABLE_INSTRUCTIONS = "CLAUDE_CODE_DISABLE_CLAUDE_MDS"
+CONFIG_DIRECTORY = "CLAUDE_CONFIG_DIR"
+"""The variable that names the client's directory."""
+
+SWITCHES = frozenset({_DISABLE, _DISABLE_INSTRUCTIONS, CONFIG_DIRECTORY})
+"""The variables of a client that matter here."""
+
 _MAX_SETTINGS = 4 * 1024 * 1024
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
@@ -150,7 +156,7 @@ def auto_memory_state(
         home: what ``~/`` stands for.
     """
     warnings: list[str] = []
-    settings = list(_objects(layers, warnings))
+    settings = list(setting_objects(layers, warnings))
     on, why = _decide(environ, settings)
     return AutoMemory(on, why, _directory(settings, home, warnings), tuple(warnings))
 
@@ -191,9 +197,10 @@ def _directory(
     return None
 
 
-def _objects(
+def setting_objects(
     layers: Iterable[Layer], warnings: list[str]
 ) -> Iterator[tuple[Layer, dict[str, Any]]]:
+    """Yield each layer with its settings; what cannot be read is added to ``warnings``."""
     for layer in layers:
         if layer.content is None:
             warnings.append(f"{layer.path} cannot be read: its switches are not known")

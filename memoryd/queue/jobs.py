@@ -35,6 +35,8 @@ class JobKind(StrEnum):
 
     EXTRACT = "extract"
     """Learn from the ended turns of one project."""
+    SESSION_MEMORY = "session-memory"
+    """Bring the summary of one session up to date."""
     CLEANUP = "cleanup"
     """Prune memoryd's own rows."""
 

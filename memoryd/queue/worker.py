@@ -17,6 +17,10 @@ from memoryd.queue.rows import describe
 IDLE_S = 30.0
 """An idle worker looks this often, for jobs that another process queued."""
 
+GIVE_WAY_S = 5.0
+"""So long a worker lets work go first that others do."""
+
+_LOOK_S = 0.05
 _LOST_RACE_S = 1.0
 _TROUBLE_S = 5.0
 
@@ -55,6 +59,8 @@ class Worker:
         clock: for ``last_tick``, durations and the handlers.
         heartbeats: keeps the leases alive; started and stopped by the caller.
         max_priority: leave jobs that are less urgent to other workers.
+        first: whether work is being done that goes first: the interpreter lets one thread compute
+            at a time.
         on_event: told what happens by name and facts, never with text of a person: ``idle``,
             ``claimed``, ``failed`` (the handler or its effects raised), then where the job is:
             ``done``, ``queued`` (a retry or a snooze), ``dead``, ``cancelled``, ``lease_lost``
@@ -73,9 +79,12 @@ class Worker:
         clock: Clock,
         heartbeats: Heartbeats,
         max_priority: int | None = None,
+        first: Callable[[], bool] = lambda: False,
         on_event: Callable[..., Any],
     ) -> None:
         self.last_tick = clock.monotonic()
+        self._first = first
+        self._waiting_since: float | None = None
         self._queue = queue
         self._handlers = dict(handlers)
         self._worker_id = worker_id
@@ -148,6 +157,8 @@ class Worker:
         """Run one job if there is one; return the seconds until there may be another."""
         # Lowered before looking, so that a job queued during the look is not overlooked.
         self._woken = False
+        if self._gives_way():
+            return _LOOK_S
         job = self._queue.claim(
             self._worker_id,
             lease_s=self._heartbeats.lease_s,
@@ -161,6 +172,16 @@ class Worker:
         wait_s = IDLE_S if due is None else min(IDLE_S, due - self._clock.now())
         self._on_event("idle", worker=self._worker_id, due=due)
         return wait_s if wait_s > 0 else _LOST_RACE_S
+
+    def _gives_way(self) -> bool:
+        """Return whether to claim nothing yet, because other work goes first."""
+        if not self._first():
+            self._waiting_since = None
+            return False
+        now = self._clock.monotonic()
+        if self._waiting_since is None:
+            self._waiting_since = now
+        return now - self._waiting_since < GIVE_WAY_S
 
     def _execute(self, job: Job) -> None:
         started = self._clock.monotonic()

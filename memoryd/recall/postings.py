@@ -75,19 +75,20 @@ class Postings:
 
     def add(self, units: Iterable[tuple[int, Mapping[str, int]]]) -> None:
         """Add the units of one note, each with the weights of its terms."""
-        counted: set[int] = set()
         fresh = self._fresh
+        counted: set[int] = set()
         for unit, weights in units:
             self._fresh_units += 1
+            packed = unit << _WEIGHT_BITS
             for name, weight in weights.items():
                 term = hash(name)
                 entry = fresh.get(term)
                 if entry is None:
-                    entry = fresh[term] = [0]
-                if term not in counted:
-                    counted.add(term)
-                    entry[0] += 1
-                entry.append(unit << _WEIGHT_BITS | weight)
+                    fresh[term] = [1, packed | weight]
+                else:
+                    entry[0] += term not in counted
+                    entry.append(packed | weight)
+            counted.update(map(hash, weights))
         if self._fresh_units >= _FRESH_UNITS:
             self._freeze()
 

@@ -236,6 +236,12 @@ class TextIndex:
             while self._idle:
                 self._idle.pop().close()
 
+    def release(self) -> None:
+        """Give back the pages that idle connections hold: up to 2 MiB each after much writing."""
+        with self._pool:
+            for database in self._idle:
+                database.execute("PRAGMA shrink_memory")
+
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         with self._pool:

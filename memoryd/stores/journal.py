@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Row, Text, cast, func, insert, select, update
+from sqlalchemy import BindParameter, Row, Text, bindparam, cast, func, insert, select, update
 
 from memoryd.db.engine import Database
 from memoryd.db.schema import journal, tombstones
@@ -100,8 +100,7 @@ class SqlJournal:
         found: dict[str, Entry] = {}
         with self._database.read() as connection:
             for some in _batches(names):
-                last = _last(directory).where(journal.c.name.in_(some)).subquery()
-                rows = connection.execute(select(journal).join(last, journal.c.id == last.c.id))
+                rows = connection.execute(_LATEST, {"directory": directory, "names": some})
                 found.update({row.name: _entry(row) for row in rows})
         return found
 
@@ -205,12 +204,21 @@ class SqlJournal:
             return tuple(connection.execute(statement, rows).scalars())
 
 
-def _last(directory: str) -> Any:
+def _last(directory: str | BindParameter[str]) -> Any:
     return (
         select(func.max(journal.c.id).label("id"))
         .where(journal.c.directory == directory, journal.c.state == EntryState.DONE)
         .group_by(journal.c.name)
     )
+
+
+_LAST_OF = (
+    _last(bindparam("directory", type_=Text))
+    .where(journal.c.name.in_(bindparam("names", expanding=True)))
+    .subquery()
+)
+_LATEST = select(journal).join(_LAST_OF, journal.c.id == _LAST_OF.c.id)
+"""Built once: every prompt asks."""
 
 
 def _batches(values: Collection[Any]) -> Iterable[tuple[Any, ...]]:

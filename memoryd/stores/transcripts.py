@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -27,6 +28,7 @@ from memoryd.db.schema import files, meta, sessions, turns
 
 _BASELINE = "baseline"
 _VARIABLES = 500
+_ROWS = 1000
 
 Value = TypeVar("Value")
 
@@ -122,14 +124,22 @@ def put_baseline(connection: Connection, value: Mapping[str, Any]) -> None:
         connection.execute(insert(meta).values(key=_BASELINE, value=dict(value)))
 
 
-def baseline_backlog(connection: Connection) -> set[str]:
-    """Return the paths of files whose part from before the first start is not read yet."""
-    rows = connection.scalars(
-        select(files.c.path).where(
-            files.c.offset < files.c.baseline_to, files.c.missing_since.is_(None)
-        )
-    )
-    return set(rows)
+_WAITS = and_(files.c.offset < files.c.baseline_to, files.c.missing_since.is_(None))
+"""What of a file was there before the first start is not read yet."""
+
+
+def has_baseline_backlog(connection: Connection) -> bool:
+    """Return whether parts of files from before the first start are not read yet."""
+    return connection.scalar(select(files.c.id).where(_WAITS).limit(1)) is not None
+
+
+def wait_since_baseline(connection: Connection, paths: Collection[str]) -> list[bool]:
+    """Return of each path whether the part from before the first start is not read yet."""
+    found: list[bool] = []
+    for chunk in chunks(list(paths)):
+        wait = set(connection.scalars(select(files.c.path).where(_WAITS, files.c.path.in_(chunk))))
+        found += [path in wait for path in chunk]
+    return found
 
 
 # Files
@@ -141,6 +151,13 @@ def insert_files(connection: Connection, rows: Collection[Mapping[str, Any]]) ->
         return []
     statement = insert(files).returning(files.c.id, sort_by_parameter_order=True)
     return list(connection.scalars(statement, [dict(row) for row in rows]))
+
+
+def add_files(connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add any number of files, all with the same columns, some at a time."""
+    rest = iter(rows)
+    while some := [dict(row) for row in islice(rest, _ROWS)]:
+        connection.execute(insert(files), some)
 
 
 def update_file(connection: Connection, file_id: int, values: Mapping[str, Any]) -> None:

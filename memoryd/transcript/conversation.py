@@ -6,7 +6,7 @@ out; subagents, notices and commands do not appear.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,13 @@ from memoryd.transcript.shapes import (
     SystemRecord,
     UserRecord,
 )
-from memoryd.transcript.toolcalls import MemoryWrite, gist, memory_write, named_files
+from memoryd.transcript.toolcalls import (
+    MemoryWrite,
+    gist,
+    memory_write,
+    named_files,
+    written_names,
+)
 
 RESULT_LIMIT = 4_000
 """Characters kept of the result of a tool."""
@@ -33,6 +39,7 @@ TOTAL_LIMIT = 8 * 2**20
 """Characters kept of one conversation, each item counted with a small surcharge."""
 
 _ITEM_COST = 500
+_WAITING = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,7 @@ class AssistantSaid:
     uuid: str
     at: float
     text: str
+    cwd: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ class ToolCall:
         result: the first 4,000 characters of the answer; ``None`` while there is none.
         is_error: the answer says so.
         memory_write: the memory that it wrote, once it is known to have succeeded.
+        functions: names of functions and types that it writes.
     """
 
     start: int
@@ -77,6 +86,9 @@ class ToolCall:
     result: str | None = None
     is_error: bool = False
     memory_write: MemoryWrite | None = None
+    functions: tuple[str, ...] = ()
+    at: float = 0.0
+    cwd: str = ""
 
 
 Item = HumanText | AssistantSaid | ToolCall
@@ -118,6 +130,35 @@ def read_conversation(
     return Conversation(tuple(listener.items), listener.truncated)
 
 
+def each_item(
+    chunks: Iterable[bytes], *, start: int, max_text: int = 64 * 1024
+) -> Iterator[tuple[Item, int]]:
+    """Yield what a stretch of any length holds, item by item, with little in memory at once.
+
+    A call waits for its result, and what follows it waits with it, but not for ever: an open call
+    is given without one when a person goes on, or too much waits behind it.
+
+    Args:
+        chunks: its bytes, cut anywhere; they begin at the start of a line.
+        start: the position of the first byte in the file.
+        max_text: characters kept of one text.
+
+    Yields:
+        an item and the position from which to go on behind it.
+    """
+    listener = _Listener(max_text)
+    framer = LineFramer(start)
+    for chunk in chunks:
+        for line in framer.feed(chunk):
+            listener.hear(line, parse_line(line.data))
+            if listener.items and listener.is_complete:
+                for item in listener.drain():
+                    yield item, line.end
+    rest = listener.drain()
+    for item in rest:
+        yield item, rest[0].start
+
+
 class _Listener:
     """Collects items within the limits."""
 
@@ -129,6 +170,20 @@ class _Listener:
         self._at = 0.0
         self._cwd = ""
         self._open: dict[str, tuple[int, MemoryWrite | None]] = {}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing more will come to the items, or is waited for any longer."""
+        return (
+            not self._open or len(self.items) >= _WAITING or isinstance(self.items[-1], HumanText)
+        )
+
+    def drain(self) -> list[Item]:
+        """Return the items and begin anew."""
+        items, self.items = self.items, []
+        self._open.clear()
+        self._room = TOTAL_LIMIT
+        return items
 
     def hear(self, line: Line, parsed: Parsed) -> None:
         for found in parsed.found:
@@ -160,11 +215,13 @@ class _Listener:
     def _assistant(self, line: Line, record: AssistantRecord, found: Found) -> None:
         if record.message is None or not is_models_own(record):
             return
-        text = without_injections(said_text(record.message)).strip()
+        blocks = record.message.blocks
+        texts = [block.text for block in blocks if block.type == "text" and block.text]
+        text = without_injections(said_text(texts)).strip()
         if text:
             text = self._cut(text, self._max_text)
-            self._add(AssistantSaid(line.start, record_uuid(found), self._at, text))
-        for block in record.message.blocks:
+            self._add(AssistantSaid(line.start, record_uuid(found), self._at, text, self._cwd))
+        for block in blocks:
             if block.type == "tool_use":
                 self._call(line, block)
 
@@ -177,7 +234,16 @@ class _Listener:
             content = self._cut(clean_text(write.content), self._max_text)
             write = replace(write, path=clean_text(write.path), content=content)
         files = tuple(map(clean_text, named_files(arguments)))
-        call = ToolCall(line.start, block.id or "", name, clean_text(gist(arguments)), files)
+        call = ToolCall(
+            line.start,
+            block.id or "",
+            name,
+            clean_text(gist(arguments)),
+            files,
+            functions=written_names(arguments),
+            at=self._at,
+            cwd=self._cwd,
+        )
         if self._add(call) and call.id:
             self._open[call.id] = (len(self.items) - 1, write)
 

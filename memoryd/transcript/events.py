@@ -1,8 +1,8 @@
 """What a transcript tells, line by line, as a closed union.
 
 Every event has ``start`` and ``end``: the positions of its line in the file (``end`` is after the
-newline). ``at`` is in seconds since 1970 UTC; a record without a usable timestamp has that of the
-record before it, or 0.0.
+newline). ``at``, where it is told, is in seconds since 1970 UTC; a record without a usable
+timestamp has that of the record before it, or 0.0.
 
 There is at least one for each record of the conversation: structs are made several times as fast as
 data classes.
@@ -80,16 +80,10 @@ class AssistantText(Struct, frozen=True, gc=False):
 
 
 class Activity(Struct, frozen=True, gc=False):
-    """A record extended the current turn; comes once for each that is no human prompt.
-
-    Attributes:
-        tool_open: a tool call waits for its result.
-    """
+    """A record extended the current turn; comes once for each that is no human prompt."""
 
     start: int
     end: int
-    at: float
-    tool_open: bool
 
 
 class TurnEnded(Struct, frozen=True, gc=False):

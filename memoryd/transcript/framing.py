@@ -12,6 +12,7 @@ MAX_RECORD = 8 * 2**20
 """Bytes of a line that are held; a longer one is shrunk while it is read."""
 
 _STEP = 256 * 1024
+_OPENING, _CLOSING = b"{}"
 
 
 class Line(Struct, frozen=True, gc=False):
@@ -28,6 +29,31 @@ class Line(Struct, frozen=True, gc=False):
     end: int
     data: bytes
     oversize: bool = False
+
+
+def braced_lines(chunk: bytes, start: int, end: int) -> list[int] | None:
+    """Return where the lines between two positions end, if each looks like one JSON object.
+
+    No JSON value reaches over the newline between two such lines: inside an object or a list no
+    opening brace follows a closing one.
+
+    Args:
+        chunk: holds them.
+        start: the beginning of the first line.
+        end: after the newline of the last one.
+
+    Returns:
+        The positions after the newlines; ``None`` if a line does not begin and end with a brace.
+    """
+    ends = []
+    find = chunk.find
+    while start < end:
+        newline = find(b"\n", start)
+        if chunk[start] != _OPENING or chunk[newline - 1] != _CLOSING:
+            return None
+        start = newline + 1
+        ends.append(start)
+    return ends
 
 
 class LineFramer:
@@ -67,6 +93,10 @@ class LineFramer:
             yield line
         if pos < len(chunk):
             self._hold(chunk, pos, len(chunk))
+
+    def skip(self, count: int) -> None:
+        """Count bytes of whole lines that were read otherwise; nothing may be pending."""
+        self.offset += count
 
     def tail(self) -> Line | None:
         """Return what stands after the last complete line, without taking it."""

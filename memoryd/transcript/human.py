@@ -81,6 +81,8 @@ class NotHuman(Struct, frozen=True, gc=False):
 
 Verdict = Human | NotHuman
 
+_TOOL_RESULT = NotHuman(NotHumanReason.TOOL_RESULT)  # nearly all of them
+
 _SHAPES = (
     (NotHumanReason.INTERRUPTED, r"\[Request interrupted"),
     (NotHumanReason.COMMAND, r"<command-(?:name|message|args|contents)>|<user-memory-input>"),
@@ -123,19 +125,29 @@ def classify(record: UserRecord | AttachmentRecord) -> Verdict:
             assert_never(record)
 
 
+def typed_words(prompt: str) -> str:
+    """Return the words of a person in a prompt of which only the text is known.
+
+    Returns:
+        nothing where its shape says that a program wrote it, memoryd included.
+    """
+    verdict = _judge([Block(type="text", text=prompt)], headless=False, queued=False)
+    return verdict.text if isinstance(verdict, Human) else ""
+
+
 def _classify_user(record: UserRecord) -> Verdict:
     marked = _marked_as(record)
     if marked is not None:
         return NotHuman(marked)
     blocks = record.message.blocks if record.message else []
-    types = {block.type for block in blocks}
+    types = [block.type for block in blocks]
     answers_tool = "tool_result" in types
     if answers_tool and "text" not in types:
-        return NotHuman(NotHumanReason.TOOL_RESULT)
+        return _TOOL_RESULT
     verdict = _judge(blocks, headless=_is_headless(record), queued=answers_tool)
     if isinstance(verdict, NotHuman):
         silent = answers_tool and verdict.why is NotHumanReason.EMPTY
-        return NotHuman(NotHumanReason.TOOL_RESULT) if silent else verdict
+        return _TOOL_RESULT if silent else verdict
     foreign = _foreign_cause(record)
     return NotHuman(foreign) if foreign else _without_plan(verdict, record.plan_content)
 

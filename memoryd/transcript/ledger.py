@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from memoryd.transcript.lenient import decoded
-from memoryd.transcript.shapes import ABSENT, Block, Message
+from memoryd.transcript.shapes import ABSENT, Block, Usage
 from memoryd.transcript.tokens import PER_CALL, PER_TOOL_RESULT, estimate_tokens
 
 Noted = str | msgspec.Raw
@@ -52,7 +52,6 @@ class TokenLedger:
         self._state = state
         self._output: list[Noted] = []
         self._after: list[Noted] = []
-        self._kept = 0
 
     @property
     def state(self) -> LedgerState:
@@ -71,41 +70,64 @@ class TokenLedger:
         """Tokens without the fixed prefix."""
         return max(0, self.context - (self._state.prefix or 0))
 
+    @property
+    def asked(self) -> int:
+        """Tokens of the conversation before the last call, as it reported them."""
+        return max(0, self._state.prompt - (self._state.prefix or 0))
+
+    @property
+    def most(self) -> int:
+        """No fewer than the tokens of the conversation, without measuring anything."""
+        state = self._state  # No token is shorter than a character.
+        output = max(state.reported, state.output + _size(self._output))
+        after = state.after + _size(self._after)
+        return max(0, state.prompt + output + after - (state.prefix or 0))
+
     def note(self, text: str) -> None:
         """Count a text that the model will read with its next prompt."""
-        self._note(self._after, text)
+        self._after.append(text)
 
     def note_attachment(self, text: msgspec.Raw) -> None:
         """Count what an attachment showed; before the first call it belongs to the prefix."""
         if self._state.prefix is not None:
-            self._note(self._after, text)
+            self._after.append(text)
 
     def note_summary(self, text: str) -> None:
         """Count the summary of a compaction, unless the boundary told its size."""
         if not self._state.summary_counted:
-            self._note(self._after, text)
+            self._after.append(text)
 
     def note_result(self, block: Block) -> None:
         """Count a tool result."""
         self._state.after += PER_TOOL_RESULT
         if block.content is not ABSENT:
-            self._note(self._after, block.content)
+            self._after.append(block.content)
 
-    def note_reply(self, message: Message, message_id: str) -> None:
-        """Count a line of a reply; all lines of one message are one call."""
-        usage = message.usage
-        if usage is not None and usage.prompt > 0:
-            if message_id != self._state.call:
-                self._begin_call(message_id, usage.prompt)
-            self._state.prompt = max(self._state.prompt, usage.prompt)
-            self._state.reported = max(self._state.reported, usage.output_tokens or 0)
+    def note_reply(self, usage: Usage | None, blocks: list[Block], message_id: str) -> bool:
+        """Count a line of a reply; all lines of one message are one call.
+
+        Returns:
+            whether a call begins with it that reports its prompt.
+        """
+        prompt = 0 if usage is None else usage.prompt
+        begins = False
+        target = self._after
+        if usage is not None and prompt > 0:
+            begins = message_id != self._state.call
+            if begins:
+                self._begin_call(message_id, prompt)
+            state = self._state
+            state.prompt = max(state.prompt, prompt)
+            state.reported = max(state.reported, usage.output_tokens or 0)
             target = self._output
-        else:
-            target = self._after
-        for block in message.blocks:
-            for part in (block.text, block.thinking, block.input):
-                if part is not None and part is not ABSENT:
-                    self._note(target, part)
+        for block in blocks:
+            if block.text is not None:
+                target.append(block.text)
+            if block.thinking is not ABSENT:
+                target.append(block.thinking)
+            if block.input is not ABSENT:
+                target.append(block.input)
+        return begins
 
     def compacted(self, post_tokens: int | None) -> None:
         """Start afresh behind a compaction boundary."""
@@ -119,28 +141,31 @@ class TokenLedger:
         )
 
     def _begin_call(self, message_id: str, prompt: int) -> None:
-        prefix = prompt if self._state.prefix is None else min(self._state.prefix, prompt)
+        prefix = self._state.prefix
+        if prefix is None or prompt < prefix:
+            prefix = prompt
         if self._state.call is None:
             # The first call of all, or since a compaction: what was not said is the prefix.
             self.settle()
             prefix = min(prefix, max(0, prompt - self._state.after))
         self._forget()
-        self._state = LedgerState(call=message_id, output=PER_CALL, prefix=prefix)
+        state = self._state  # In place: there is one for every few lines.
+        state.call = message_id
+        state.prompt = prompt
+        state.reported = state.after = 0
+        state.output = PER_CALL
+        state.prefix = prefix
+        state.summary_counted = False
 
-    def _note(self, target: list[Noted], part: Noted) -> None:
-        size = len(part) if isinstance(part, str) else memoryview(part).nbytes
-        if isinstance(part, str):
-            target.append(part)
-        elif size <= _KEPT:
-            # A copy, so that the line it stands in can be freed.
-            target.append(part.copy())
-        elif target is self._output:
-            self._state.output += _tokens(part)
-        else:
-            self._state.after += _tokens(part)
-        self._kept += size
-        if self._kept > _KEPT_IN_ALL:
-            self.settle()
+    def let_go(self) -> None:
+        """Hold on to nothing but small copies, so that the lines that were read can be freed."""
+        if self._output or self._after:
+            self._output, output = _kept(self._output)
+            self._after, after = _kept(self._after)
+            self._state.output += output
+            self._state.after += after
+            if _size(self._output) + _size(self._after) > _KEPT_IN_ALL:
+                self.settle()
 
     def settle(self) -> None:
         """Measure what was noted, so that no text is held."""
@@ -151,7 +176,24 @@ class TokenLedger:
     def _forget(self) -> None:
         self._output.clear()
         self._after.clear()
-        self._kept = 0
+
+
+def _size(noted: list[Noted]) -> int:
+    return sum(map(len, noted))
+
+
+def _kept(noted: list[Noted]) -> tuple[list[Noted], int]:
+    """Return what is kept of what was noted, and the tokens of the rest."""
+    kept: list[Noted] = []
+    tokens = 0
+    for part in noted:
+        if isinstance(part, str):
+            kept.append(part)
+        elif len(part) > _KEPT:
+            tokens += _tokens(part)
+        else:
+            kept.append(part.copy())
+    return kept, tokens
 
 
 def _tokens(noted: Noted) -> int:

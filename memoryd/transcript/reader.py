@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import assert_never
 
 import msgspec
@@ -17,11 +18,19 @@ from memoryd.transcript.events import (
     SessionStarted,
     TurnEnded,
 )
-from memoryd.transcript.framing import MAX_RECORD, Line, LineFramer
+from memoryd.transcript.framing import MAX_RECORD, Line, LineFramer, braced_lines
 from memoryd.transcript.human import Entry, Human, NotHuman, NotHumanReason, classify
 from memoryd.transcript.ledger import TokenLedger
-from memoryd.transcript.recorded import is_models_own, parse_time, record_uuid, said_text
-from memoryd.transcript.records import Found, Parsed, parse_line
+from memoryd.transcript.recorded import is_models_own, parse_instant, said_text, uuid_of
+from memoryd.transcript.records import (
+    Parsed,
+    is_named,
+    parse_closely,
+    parse_line,
+    stands_alone,
+    whole_record,
+    whole_records,
+)
 from memoryd.transcript.shapes import (
     ABSENT,
     AgentName,
@@ -30,16 +39,22 @@ from memoryd.transcript.shapes import (
     AttachmentRecord,
     Bookkeeping,
     CustomTitle,
+    Kept,
     Message,
     Progress,
+    Record,
     SystemRecord,
     Tree,
+    TreeRecord,
     Unknown,
     UserRecord,
 )
 from memoryd.transcript.state import ReaderState, SessionState
 
 _GOES_ON = frozenset({"tool_use", "pause_turn"})
+_CHUNKS_ONE_BY_ONE = 8
+"""For so many chunks lines are read one by one after a chunk had to be."""
+
 _decoder = msgspec.msgpack.Decoder(ReaderState)
 
 
@@ -80,11 +95,16 @@ class TranscriptReader:
         self.stats = ReaderStats()
         self._subagent = subagent
         self._framer = LineFramer(known.offset, max_record=max_record)
-        self._at = known.at
+        self._max_record = max_record
+        self._one_by_one = 0
+        self._known_at = known.at
+        self._instant: datetime | None = None
+        self._latest: datetime | None = None
         self._started = known.started
         self._session = known.session
         self._ledger = TokenLedger(known.ledger)
         self._events: list[Event] = []
+        self._place: tuple[str | None, ...] = ()
 
     @property
     def offset(self) -> int:
@@ -99,6 +119,8 @@ class TranscriptReader:
     @property
     def session(self) -> SessionState:
         """The session as far as it was read."""
+        if self._latest is not None:
+            self._session.see_time(self._latest.timestamp())
         self._session.context_tokens = self._ledger.context
         self._session.conversation_tokens = self._ledger.conversation
         return self._session
@@ -117,9 +139,58 @@ class TranscriptReader:
 
     def feed(self, chunk: bytes) -> list[Event]:
         """Read further bytes and return what their complete lines tell."""
-        for line in self._framer.feed(chunk):
-            self._read(line, parse_line(line.data))
+        # What is held ends at the first newline; between it and the last one are whole lines.
+        begin = chunk.find(b"\n") + 1 if self._framer.pending_bytes else 0
+        end = chunk.rfind(b"\n") + 1
+        if self._one_by_one or end - begin > self._max_record:
+            self._one_by_one = max(0, self._one_by_one - 1)
+            end = begin
+        self._feed_lines(chunk[:begin])
+        if begin < end:
+            ends = braced_lines(chunk, begin, end)
+            lines = memoryview(chunk)[begin:end]
+            records = None if ends is None else whole_records(lines, len(ends))
+            if ends is None or records is None:
+                self._one_by_one = _CHUNKS_ONE_BY_ONE
+                end = begin
+            else:
+                self._feed_records(records, chunk, begin, ends)
+                self._framer.skip(end - begin)
+        self._feed_lines(chunk[end:])
+        self._ledger.let_go()
         return self._take()
+
+    def _feed_records(
+        self, records: list[Record], chunk: bytes, begin: int, ends: list[int]
+    ) -> None:
+        """Follow records whose lines stand in a chunk from ``begin`` on."""
+        shift = self._framer.offset - begin
+        read_closely = 0
+        for record, end in zip(records, ends, strict=True):
+            if type(record) is Progress:  # There are many, and to ask `isinstance` takes longer.
+                pass
+            elif not isinstance(record, TreeRecord):
+                self._follow(Line(shift + begin, shift + end, b""), record, b"")
+            elif self._knows(record):
+                self._converse(Line(shift + begin, shift + end, b""), record)
+            else:
+                read_closely += 1
+                self._read_line(Line(shift + begin, shift + end, chunk[begin : end - 1]))
+            begin = end
+        self.stats.records += len(records) - read_closely
+
+    def _feed_lines(self, chunk: bytes) -> None:
+        for line in self._framer.feed(chunk):
+            self._read_line(line)
+
+    def _read_line(self, line: Line) -> None:
+        record = whole_record(line.data)
+        if record is None:
+            self._read(line, parse_closely(line.data))
+        else:
+            self.stats.records += 1
+            self.stats.oversize += line.oversize
+            self._follow(line, record, line.data)
 
     def take_tail(self) -> list[Event]:
         """Read the unterminated tail, if it consists of whole objects; else leave it."""
@@ -133,6 +204,10 @@ class TranscriptReader:
         self._read(tail, parsed)
         return self._take()
 
+    def end_turn(self) -> bool:
+        """Take it that the turn is over here; return whether a summary of the session is due."""
+        return self._turn_over(self.offset)
+
     def _take(self) -> list[Event]:
         events, self._events = self._events, []
         return events
@@ -142,64 +217,105 @@ class TranscriptReader:
         self.stats.skipped += parsed.bad
         self.stats.oversize += line.oversize
         for found in parsed.found:
-            match found.record:
-                case Progress() | Bookkeeping():  # about half of all: first
-                    pass
-                case UserRecord() | AssistantRecord() | SystemRecord() | AttachmentRecord():
-                    self._tree(line, found.record, found)
-                case CustomTitle() | AiTitle() | AgentName():
-                    self._session.name(found.record)
-                case Unknown():
-                    self.stats.skipped += 1
-                case _:
-                    assert_never(found.record)
+            self._follow(line, found.record, found.data)
 
-    def _tree(self, line: Line, record: Tree, found: Found) -> None:
-        if not self._started and not _opens_session(record):
-            # Marks and attachments before the first message still say where and when.
-            self._see(record)
-            return
-        self._see(record)
+    def _follow(self, line: Line, record: Record, data: bytes) -> None:
+        """Follow one record.
+
+        Args:
+            line: where it stands.
+            record: the record.
+            data: the bytes it was made from.
+        """
+        match record:
+            case AssistantRecord() | UserRecord() | AttachmentRecord() | SystemRecord():
+                self._place = ()
+                self._see(record)
+                self._converse(line, record, data)
+            case CustomTitle() | AiTitle() | AgentName():
+                self._session.name(record)
+            case Unknown():
+                self.stats.skipped += 1
+            case Progress() | Kept() | Bookkeeping():
+                pass
+            case _:
+                assert_never(record)
+
+    def _converse(self, line: Line, record: Tree, data: bytes = b"") -> None:
+        """Follow a record of the conversation; ``data`` is of no use for one with a uuid."""
+        at = parse_instant(record.timestamp)
+        if at is not None:
+            self._instant = at
+            if self._latest is None or at > self._latest:
+                self._latest = at
+            if self._session.started is None:
+                self._session.see_time(at.timestamp())
         if not self._started:
+            # Marks and attachments before the first message still say where and when.
+            if not _opens_session(record):
+                return
             self._started = True
             self._events.append(SessionStarted(line.start, line.end, self._at))
         if self._subagent or record.is_sidechain:
             self._activity(line)
             return
-        match record:
-            case UserRecord():
-                self._user(line, record, found)
+        if type(record) is UserRecord:  # faster than to match another type first
+            self._user(line, record, data)
+        else:
+            self._hear(line, record, data)
+
+    def _hear(self, line: Line, record: Tree, data: bytes) -> None:
+        match record:  # in the order of how often they come
             case AssistantRecord():
-                self._assistant(line, record, found)
+                self._assistant(line, record, data)
+            case AttachmentRecord():
+                self._attachment(line, record, data)
             case SystemRecord():
                 self._system(line, record)
-            case AttachmentRecord():
-                self._attachment(line, record, found)
+            case UserRecord():
+                self._user(line, record, data)
             case _:
                 assert_never(record)
 
+    @property
+    def _at(self) -> float:
+        """When the last record with a time was written."""
+        return self._known_at if self._instant is None else self._instant.timestamp()
+
+    def _knows(self, record: Tree) -> bool:
+        """See where a record was written; return whether nothing is to be told from its line."""
+        place = (record.cwd, record.version, record.git_branch, record.session_id, record.agent_id)
+        if place == self._place:
+            return is_named(record)
+        if not stands_alone(record):
+            return False
+        self._place = place
+        self._see(record)
+        return True
+
     def _see(self, record: Tree) -> None:
-        at = parse_time(record.timestamp)
-        if at is not None:
-            self._at = at
-        self._session.see(record, at)
+        self._session.see(record)
         if self._subagent:
             self._session.agent_id = self._session.agent_id or record.agent_id
             self._session.parent_session = self._session.parent_session or record.session_id
         elif record.session_id:
             self._session.see_session(record.session_id)
 
-    def _user(self, line: Line, record: UserRecord, found: Found) -> None:
-        blocks = record.message.blocks if record.message else []
-        for block in blocks:
+    def _user(self, line: Line, record: UserRecord, data: bytes) -> None:
+        texts = []
+        for block in record.message.blocks if record.message else ():
             if block.type == "tool_result":
                 self._session.close_tool(block.tool_use_id)
                 self._ledger.note_result(block)
+            elif block.type == "text" and block.text:
+                texts.append(block.text)
+        if not texts:  # nobody's words: nearly always the answer of a tool
+            self._activity(line)
+            return
         verdict = classify(record)
         if isinstance(verdict, Human):
-            self._prompt(line, record, found, verdict)
+            self._prompt(line, record, data, verdict)
             return
-        texts = [block.text for block in blocks if block.type == "text" and block.text]
         for text in texts:
             if verdict.why is NotHumanReason.COMPACT_SUMMARY:
                 self._ledger.note_summary(text)
@@ -207,10 +323,10 @@ class TranscriptReader:
                 self._ledger.note(text)
         self._unprompted(line, verdict)
 
-    def _attachment(self, line: Line, record: AttachmentRecord, found: Found) -> None:
+    def _attachment(self, line: Line, record: AttachmentRecord, data: bytes) -> None:
         verdict = classify(record)
         if isinstance(verdict, Human):
-            self._prompt(line, record, found, verdict)
+            self._prompt(line, record, data, verdict)
             return
         for part in record.rendered or []:
             if part.content is not ABSENT:
@@ -224,12 +340,14 @@ class TranscriptReader:
         if verdict.why is NotHumanReason.INTERRUPTED:
             self._ended(line, EndReason.INTERRUPTED)
 
-    def _prompt(self, line: Line, record: Tree, found: Found, human: Human) -> None:
+    def _prompt(self, line: Line, record: Tree, data: bytes, human: Human) -> None:
+        queued = human.entry is Entry.QUEUED
+        if not queued:
+            self._turn_over(line.end)
         self._ledger.note(human.text)
         if self._session.own:
             self._activity(line)
             return
-        queued = human.entry is Entry.QUEUED
         if not queued:
             self._session.open_tools.clear()
         self._session.see_prompt(headless=human.headless)
@@ -237,7 +355,7 @@ class TranscriptReader:
             HumanPrompt(
                 line.start,
                 line.end,
-                record_uuid(found),
+                record.uuid or uuid_of(data),
                 self._at,
                 record.cwd or self._session.cwd,
                 human.text,
@@ -246,26 +364,36 @@ class TranscriptReader:
             )
         )
 
-    def _assistant(self, line: Line, record: AssistantRecord, found: Found) -> None:
+    def _assistant(self, line: Line, record: AssistantRecord, data: bytes) -> None:
         message = record.message
         if message is None:
             self._activity(line)
             return
-        uuid = record_uuid(found)
+        uuid = record.uuid or uuid_of(data)
         message_id = message.id or uuid
         if is_models_own(record):
-            self._ledger.note_reply(message, message_id)
-            for block in message.blocks:
+            session, blocks = self._session, message.blocks
+            begins = self._ledger.note_reply(message.usage, blocks, message_id)
+            growth = session.growth
+            growth.see_reply(message_id)
+            if begins and not session.own:
+                growth.ask(self._ledger.asked, line.end, ended=False)
+            texts = []
+            for block in blocks:
                 if block.type == "tool_use" and block.id:
-                    self._session.open_tool(block.id)
-            text = said_text(message)
-            if text and not self._session.own:
-                cwd = record.cwd or self._session.cwd
+                    session.open_tool(block.id)
+                    growth.see_call()
+                elif block.type == "text" and block.text:
+                    texts.append(block.text)
+            text = said_text(texts) if texts else ""
+            if text and not session.own:
+                cwd = record.cwd or session.cwd
                 self._events.append(
                     AssistantText(line.start, line.end, uuid, message_id, self._at, cwd, text)
                 )
         self._activity(line)
-        if _stops(message):
+        reason = message.stop_reason
+        if reason and reason not in _GOES_ON and _has_more_than_thoughts(message):
             self._ended(line, EndReason.STOP)
 
     def _system(self, line: Line, record: SystemRecord) -> None:
@@ -274,6 +402,7 @@ class TranscriptReader:
                 metadata = record.compact_metadata
                 self._session.compactions += 1
                 self._ledger.compacted(metadata.post_tokens if metadata else None)
+                self._session.growth.compacted()
                 trigger = (metadata.trigger if metadata else None) or ""
                 self._events.append(Compacted(line.start, line.end, trigger, self._at))
                 self._activity(line)
@@ -287,11 +416,19 @@ class TranscriptReader:
                 self._activity(line)
 
     def _activity(self, line: Line) -> None:
-        tool_open = bool(self._session.open_tools)
-        self._events.append(Activity(line.start, line.end, self._at, tool_open))
+        self._events.append(Activity(line.start, line.end))
+
+    def _turn_over(self, position: int) -> bool:
+        growth = self._session.growth
+        if self._session.own or not self._started:
+            return False
+        if not growth.may_be_due(self._ledger.most, ended=True):  # To measure takes time.
+            return False
+        return growth.ask(self._ledger.conversation, position, ended=True)
 
     def _ended(self, line: Line, reason: EndReason) -> None:
         self._session.open_tools.clear()
+        self._turn_over(line.end)
         self._events.append(TurnEnded(line.start, line.end, reason, self._at))
 
 
@@ -305,8 +442,6 @@ def _opens_session(record: Tree) -> bool:
     return bool(record.uuid or record.session_id or record.timestamp)
 
 
-def _stops(message: Message) -> bool:
-    """Whether the reply ends the turn here: thoughts before the last block do not."""
-    if not message.stop_reason or message.stop_reason in _GOES_ON:
-        return False
+def _has_more_than_thoughts(message: Message) -> bool:
+    """Whether the reply may end here: thoughts before the last block do not end it."""
     return not message.blocks or any(block.type != "thinking" for block in message.blocks)

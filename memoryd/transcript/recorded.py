@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import blake2b
 
@@ -10,14 +11,13 @@ from memoryd.transcript.records import Found
 from memoryd.transcript.shapes import (
     AssistantRecord,
     AttachmentRecord,
-    Message,
     SystemRecord,
     UserRecord,
 )
 
 _SYNTHETIC = "<synthetic>"
-_EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
-_LATEST = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
+_EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+_LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 def record_uuid(found: Found) -> str:
@@ -28,11 +28,16 @@ def record_uuid(found: Found) -> str:
                 return found.record.uuid
         case _:
             pass
-    return "x-" + blake2b(found.data.strip(), digest_size=16).hexdigest()
+    return uuid_of(found.data)
 
 
-def parse_time(timestamp: str | None) -> float | None:
-    """Return an ISO 8601 timestamp in seconds since 1970 UTC, ``None`` if it is none.
+def uuid_of(data: bytes) -> str:
+    """Return a stable uuid for a record that has none, made from its bytes."""
+    return "x-" + blake2b(data.strip(), digest_size=16).hexdigest()
+
+
+def parse_instant(timestamp: str | None) -> datetime | None:
+    """Return the instant that an ISO 8601 timestamp names, ``None`` if it is none.
 
     An instant at which no transcript can have been written is none either: no calendar
     arithmetic has to cope with it.
@@ -40,11 +45,19 @@ def parse_time(timestamp: str | None) -> float | None:
     if not timestamp:
         return None
     try:
-        parsed = datetime.fromisoformat(timestamp)
-        at = (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+        at = datetime.fromisoformat(timestamp)
+        if at.tzinfo is None:
+            at = at.replace(tzinfo=UTC)
+        usable = _EARLIEST <= at < _LATEST
     except (ValueError, OverflowError):
         return None
-    return at if _EARLIEST <= at < _LATEST else None
+    return at if usable else None
+
+
+def parse_time(timestamp: str | None) -> float | None:
+    """Return the same in seconds since 1970 UTC."""
+    at = parse_instant(timestamp)
+    return None if at is None else at.timestamp()
 
 
 def is_models_own(record: AssistantRecord) -> bool:
@@ -53,9 +66,6 @@ def is_models_own(record: AssistantRecord) -> bool:
     return not synthetic and not record.is_api_error_message
 
 
-def said_text(message: Message) -> str:
-    """Return the text blocks of a message, without thoughts and tool calls."""
-    texts = [block.text for block in message.blocks if block.type == "text" and block.text]
-    if not texts:
-        return ""
+def said_text(texts: Iterable[str]) -> str:
+    """Return what the text blocks of a message say together."""
     return "\n\n".join(text for text in map(clean_text, texts) if text.strip())

@@ -6,6 +6,8 @@ skipped without being decoded. ``records.parse_line`` makes these from bytes.
 
 from __future__ import annotations
 
+from typing import Any, Union, get_args
+
 import msgspec
 from msgspec import Raw, Struct, field
 
@@ -13,7 +15,7 @@ ABSENT = Raw()
 """Stands for an undecoded part that is not there; compare with ``is``."""
 
 
-class Block(Struct, kw_only=True):
+class Block(Struct, kw_only=True, gc=False):
     """One content block of a message; which fields are set depends on ``type``."""
 
     type: str | None = None
@@ -27,7 +29,7 @@ class Block(Struct, kw_only=True):
     is_error: bool | None = None
 
 
-class Usage(Struct, kw_only=True):
+class Usage(Struct, kw_only=True, gc=False):
     """Token counts of one model call, repeated on every line of its message."""
 
     input_tokens: int | None = None
@@ -45,7 +47,7 @@ class Usage(Struct, kw_only=True):
         )
 
 
-class Message(Struct, kw_only=True):
+class Message(Struct, kw_only=True, gc=False):
     """A message of the Messages API as the client stores it."""
 
     role: str | None = None
@@ -58,18 +60,19 @@ class Message(Struct, kw_only=True):
     @property
     def blocks(self) -> list[Block]:
         """The content as blocks, whatever its form."""
-        if isinstance(self.content, str):
-            return [Block(type="text", text=self.content)]
-        return self.content or []
+        content = self.content
+        if isinstance(content, str):
+            return [Block(type="text", text=content)]
+        return content or []
 
 
-class Origin(Struct, kw_only=True):
+class Origin(Struct, kw_only=True, gc=False):
     """Who caused a prompt, where the client says so."""
 
     kind: str | None = None
 
 
-class CompactMetadata(Struct, kw_only=True):
+class CompactMetadata(Struct, kw_only=True, gc=False):
     """What a compaction boundary tells about itself."""
 
     trigger: str | None = None
@@ -77,7 +80,7 @@ class CompactMetadata(Struct, kw_only=True):
     post_tokens: int | None = field(name="postTokens", default=None)
 
 
-class Attachment(Struct, kw_only=True, rename="camel"):
+class Attachment(Struct, kw_only=True, rename="camel", gc=False):
     """The body of an attachment record; ``prompt`` is text or a list of blocks."""
 
     type: str | None = None
@@ -87,13 +90,13 @@ class Attachment(Struct, kw_only=True, rename="camel"):
     is_meta: bool | None = None
 
 
-class Rendered(Struct, kw_only=True):
+class Rendered(Struct, kw_only=True, gc=False):
     """An attachment as the model saw it."""
 
     content: Raw = ABSENT
 
 
-class TreeRecord(Struct, kw_only=True, rename="camel", tag_field="type"):
+class TreeRecord(Struct, kw_only=True, rename="camel", tag_field="type", gc=False):
     """What all records of the conversation tree share."""
 
     uuid: str | None = None
@@ -107,7 +110,7 @@ class TreeRecord(Struct, kw_only=True, rename="camel", tag_field="type"):
     entrypoint: str | None = None
 
 
-class UserRecord(TreeRecord, kw_only=True, rename="camel", tag="user"):
+class UserRecord(TreeRecord, kw_only=True, rename="camel", tag="user", gc=False):
     """A prompt, a tool result, or something the client put into the conversation."""
 
     message: Message | None = None
@@ -120,21 +123,21 @@ class UserRecord(TreeRecord, kw_only=True, rename="camel", tag="user"):
     source_tool_use_id: str | None = field(name="sourceToolUseID", default=None)
 
 
-class AssistantRecord(TreeRecord, kw_only=True, rename="camel", tag="assistant"):
+class AssistantRecord(TreeRecord, kw_only=True, rename="camel", tag="assistant", gc=False):
     """One content block of a reply (all blocks in one record in old versions)."""
 
     message: Message | None = None
     is_api_error_message: bool | None = None
 
 
-class SystemRecord(TreeRecord, kw_only=True, rename="camel", tag="system"):
+class SystemRecord(TreeRecord, kw_only=True, rename="camel", tag="system", gc=False):
     """A mark by the client: turn ended, compaction, error, notice."""
 
     subtype: str | None = None
     compact_metadata: CompactMetadata | None = None
 
 
-class AttachmentRecord(TreeRecord, kw_only=True, rename="camel", tag="attachment"):
+class AttachmentRecord(TreeRecord, kw_only=True, rename="camel", tag="attachment", gc=False):
     """Context that the client adds; prompts typed while the model worked come as these too."""
 
     attachment: Attachment | None = None
@@ -159,7 +162,7 @@ class AgentName(Struct, kw_only=True, tag_field="type", tag="agent-name"):
     title: str | None = field(name="agentName", default=None)
 
 
-class Progress(Struct, kw_only=True, tag_field="type", tag="progress"):
+class Progress(Struct, kw_only=True, tag_field="type", tag="progress", gc=False):
     """A sign of life of a tool or subagent; its body is never decoded."""
 
 
@@ -167,6 +170,10 @@ class Bookkeeping(Struct, frozen=True):
     """A record of a known kind that nothing here reads."""
 
     type: str
+
+
+class Kept(Struct, tag_field="type", gc=False):
+    """As ``Bookkeeping``, but decoded together with other lines."""
 
 
 class Unknown(Struct, frozen=True):
@@ -178,7 +185,7 @@ class Unknown(Struct, frozen=True):
 Titled = CustomTitle | AiTitle | AgentName
 Tree = UserRecord | AssistantRecord | SystemRecord | AttachmentRecord
 Tagged = Tree | Titled | Progress
-Record = Tagged | Bookkeeping | Unknown
+Record = Tagged | Bookkeeping | Kept | Unknown
 
 BOOKKEEPING = frozenset(
     {
@@ -223,3 +230,12 @@ TAGGED = frozenset(
 """Types that have a struct of their own."""
 
 tagged_decoder = msgspec.json.Decoder(Tagged)
+
+_KEPT: tuple[Any, ...] = tuple(
+    msgspec.defstruct("Kept", [], bases=(Kept,), tag_field="type", tag=kind, gc=False)
+    for kind in sorted(BOOKKEEPING)
+)
+lines_decoder: msgspec.json.Decoder[Tagged | Kept] = msgspec.json.Decoder(
+    Union[(*get_args(Tagged), *_KEPT)]
+)
+"""For many lines at once, none of an unknown type."""

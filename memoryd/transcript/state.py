@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from memoryd.transcript.growth import Growth
 from memoryd.transcript.ledger import LedgerState
 from memoryd.transcript.lenient import clean_text
 from memoryd.transcript.shapes import AgentName, AiTitle, CustomTitle, Titled, TreeRecord
@@ -37,6 +38,7 @@ class SessionState(msgspec.Struct, kw_only=True):
         context_tokens: usage of the last call and an estimate of what came after.
         conversation_tokens: the same without system prompt, tools and instructions.
         compactions: how often the client compacted it.
+        growth: when a summary of it is due.
     """
 
     custom_title: str = ""
@@ -57,6 +59,7 @@ class SessionState(msgspec.Struct, kw_only=True):
     context_tokens: int = 0
     conversation_tokens: int = 0
     compactions: int = 0
+    growth: Growth = msgspec.field(default_factory=Growth)
 
     @property
     def title(self) -> str:
@@ -74,11 +77,16 @@ class SessionState(msgspec.Struct, kw_only=True):
             case AgentName():
                 self.agent_name = title
 
-    def see(self, record: TreeRecord, at: float | None) -> None:
-        """Take from a record of the conversation what it says about the session."""
-        if at is not None:
+    def see_time(self, at: float) -> None:
+        """Take the time of a record of the conversation."""
+        if self.started is None or self.last is None:
             self.started = at if self.started is None else self.started
-            self.last = at if self.last is None else max(self.last, at)
+            self.last = at
+        elif at > self.last:
+            self.last = at
+
+    def see(self, record: TreeRecord) -> None:
+        """Take from a record of the conversation where it was written."""
         if record.cwd:
             self.cwd = record.cwd[:_MAX_PATH]
         if record.version:
@@ -100,14 +108,15 @@ class SessionState(msgspec.Struct, kw_only=True):
         """A tool was called."""
         if call_id not in self.open_tools:
             self.open_tools.append(call_id[:_MAX_NAME])
-            del self.open_tools[:-MAX_OPEN_TOOLS]
+            if len(self.open_tools) > MAX_OPEN_TOOLS:
+                del self.open_tools[0]
 
     def close_tool(self, call_id: str | None) -> None:
         """A tool answered; an answer that names no call closes the oldest one."""
-        if call_id is not None and call_id[:_MAX_NAME] in self.open_tools:
-            self.open_tools.remove(call_id[:_MAX_NAME])
-        elif call_id is None:
+        if call_id is None:
             del self.open_tools[:1]
+        elif (name := call_id[:_MAX_NAME]) in self.open_tools:
+            self.open_tools.remove(name)
 
 
 class ReaderState(msgspec.Struct, kw_only=True):

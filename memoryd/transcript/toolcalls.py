@@ -29,6 +29,14 @@ _WRITERS = frozenset({"Write", "Edit", "MultiEdit"})
 _MEMORY_FILE = re.compile(r"/projects/[^/]+/memory/(?:[^/]+/)*[^/]+\.md\Z")
 _MEMORY_FOLDER = re.compile(r"/projects/[^/]+/memory/?\Z")
 _REDIRECTION = re.compile(r">{1,2}\|?\s*(\"[^\"\n]*\"|'[^'\n]*'|[^\s\"'<>|;&]+)")
+_DEFINED = re.compile(
+    r"^[ \t]*+(?:(?:pub|export|default|async|static|public|private|abstract)\s++)*+"
+    r"(?:def|class|fn|func|function|interface|struct|enum|trait)\s++(?:\([^()\n]{0,80}\)\s*+)?"
+    r"([A-Za-z_]\w{1,60})",
+    re.MULTILINE,
+)
+_NAMED_IN = 20_000
+_MOST_NAMES = 8
 _SEPARATOR = re.compile(r"&&|\|\||[;|&\n]")
 _COPYING = frozenset({"cp", "mv", "install", "tee", "sed"})
 
@@ -64,11 +72,24 @@ def named_files(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def written_names(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the first names of functions and types in what a call writes into a file."""
+    if not any(isinstance(arguments.get(name), str) for name in _FILE_KEYS):
+        return ()
+    names = _DEFINED.findall(_written(arguments)[:_NAMED_IN])
+    return tuple(dict.fromkeys(names))[:_MOST_NAMES]
+
+
+def is_memory_file(path: str) -> bool:
+    """Tell whether a path is one of a topic or index in a project's own memory directory."""
+    return _MEMORY_FILE.search(path) is not None
+
+
 def memory_write(name: str, arguments: Mapping[str, Any]) -> MemoryWrite | None:
     """Return the memory that this call writes if it succeeds."""
     if name in _WRITERS:
         path = arguments.get("file_path")
-        if isinstance(path, str) and _MEMORY_FILE.search(path):
+        if isinstance(path, str) and is_memory_file(path):
             return MemoryWrite(path, _written(arguments))
     if name == "Bash":
         command = arguments.get("command")
@@ -104,6 +125,6 @@ def _written_by_shell(command: str) -> str | None:
         for target in targets:
             bare = target.strip("\"'")
             path = bare if "/" in bare else folder + bare
-            if _MEMORY_FILE.search(path):
+            if is_memory_file(path):
                 return path
     return None

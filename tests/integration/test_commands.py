@@ -457,6 +457,25 @@ def test_a_locale_without_utf_8_changes_neither_words_nor_project(
     ]
 
 
+@pytest.mark.parametrize("command", [["recall", "x"], ["context"], ["install", "--dry-run"]])
+def test_a_working_directory_that_was_deleted_is_told(command: list[str], tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    gone = f"import os; os.rmdir({str(place)!r})"
+    code = "import sys; from memoryd.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"{gone}; {code}", *command],
+        env={**os.environ, "HOME": str(tmp_path)},
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0 or "working directory" in done.stderr, done.stderr
+
+
 def test_wrong_commands_name_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rekall", "q"]) == 2
     assert "Did you mean 'recall'?" in capsys.readouterr().err

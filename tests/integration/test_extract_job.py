@@ -31,6 +31,7 @@ class Learner:
     bench: Bench
     proposer: Callable[[ExtractionInput], list[Operation]] = propose
     said: int = field(default=0)
+    withheld: set[str] = field(default_factory=set)
 
     @property
     def journal(self) -> SqlJournal:
@@ -70,6 +71,7 @@ class Learner:
             transcripts=self.bench.projects,
             propose=self.proposer,
             clock=self.bench.clock,
+            withheld=self.withheld.intersection,
         )
         outcome = extract(JobContext(job, self.bench.clock, Held(job)), job)
         assert isinstance(outcome, Done | Snooze)
@@ -113,6 +115,16 @@ def test_a_backlog_of_requests_is_kept_whole(learner: Learner) -> None:
     learner.run()
 
     assert len(learner.memories("/nowhere/farm")) == number
+    assert set(learner.states()) == {"handled"}
+
+
+def test_nothing_is_learned_from_a_session_that_withholds(learner: Learner) -> None:
+    learner.withheld = {"off"}
+    learner.say("Remember that the server oak lives in rack 7.", cwd="/nowhere/farm", name="off")
+    learner.say("Remember that the server elm lives in rack 8.", cwd="/nowhere/farm", name="on")
+    learner.run()
+    (fact,) = learner.facts("/nowhere/farm").values()
+    assert "elm" in fact
     assert set(learner.states()) == {"handled"}
 
 

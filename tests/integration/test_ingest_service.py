@@ -356,10 +356,10 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from memoryd.db.engine import Database, sqlite_url
-from memoryd.ingest import pipeline
+from memoryd.ingest import pipeline, reader
 from support.ingest import Bench
 folder, count, where = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-pipeline.PORTION_BYTES = 600
+reader.PORTION_BYTES = 600
 pipeline._AT_ONCE = 2
 bench = Bench(folder, Database.open(sqlite_url(folder / "memoryd.db")))
 owner, name = {

@@ -162,6 +162,11 @@ def test_reset_empties(index: TextIndex) -> None:
     assert found(index, "pool") == ["pool"]
 
 
+def test_it_answers_after_its_memory_was_given_back(index: TextIndex) -> None:
+    index.release()
+    assert found(index, "백업") == ["korean"]
+
+
 def test_it_is_there_after_closing(tmp_path: Path) -> None:
     path = tmp_path / "text.db"
     first = TextIndex(path, clock=ManualClock())

@@ -22,7 +22,7 @@ from memoryd.queue.jobs import (
     Snooze,
 )
 from memoryd.queue.queue import Queue
-from memoryd.queue.worker import Handler, JobContext, Worker
+from memoryd.queue.worker import GIVE_WAY_S, Handler, JobContext, Worker
 from sqlalchemy import Connection
 
 from support.jobs import Events, job, make_queue
@@ -64,7 +64,13 @@ def start(
     """Start a worker with handlers; it is stopped at the end of the test."""
     workers: list[Worker] = []
 
-    def start(handler: Handler, *, name: str = "w", max_priority: int | None = None) -> Worker:
+    def start(
+        handler: Handler,
+        *,
+        name: str = "w",
+        max_priority: int | None = None,
+        first: Callable[[], bool] = lambda: False,
+    ) -> Worker:
         handlers: Mapping[JobKind, Handler] = {JobKind.EXTRACT: handler}
         worker = Worker(
             queue,
@@ -73,6 +79,7 @@ def start(
             clock=clock,
             heartbeats=heartbeats,
             max_priority=max_priority,
+            first=first,
             on_event=events,
         )
         worker.start()
@@ -94,6 +101,49 @@ def test_an_idle_worker_runs_a_job_as_soon_as_it_is_committed(
     facts = events.wait_for("done")
     assert (facts["job"], facts["kind"], facts["key"]) == (job_id, JobKind.EXTRACT, "project")
     assert queue.get(job_id).result == {"n": 1}
+
+
+class Reading:
+    """Work that goes first, and how often a worker asked for it."""
+
+    def __init__(self) -> None:
+        self.goes_on = True
+        self._asked = threading.Semaphore(0)
+
+    def __call__(self) -> bool:
+        self._asked.release()
+        return self.goes_on
+
+    def wait_for(self, times: int) -> None:
+        for _ in range(times):
+            assert self._asked.acquire(timeout=DRAIN_S)
+
+
+def test_a_worker_begins_nothing_while_other_work_goes_first(
+    queue: Queue, events: Events, start: Start
+) -> None:
+    reading = Reading()
+    job_id = queue.enqueue_now(job())
+    start(lambda _context, _job: Done(), first=reading)
+
+    reading.wait_for(3)
+    assert queue.get(job_id).state is JobState.QUEUED
+
+    reading.goes_on = False
+    events.wait_for("done")
+
+
+def test_a_worker_does_not_give_way_for_ever(
+    queue: Queue, clock: ManualClock, events: Events, start: Start
+) -> None:
+    reading = Reading()
+    queue.enqueue_now(job())
+    start(lambda _context, _job: Done(), first=reading)
+
+    reading.wait_for(2)
+    clock.advance(GIVE_WAY_S)
+    events.wait_for("done")
+    assert reading.goes_on
 
 
 @pytest.mark.parametrize(

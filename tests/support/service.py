@@ -11,12 +11,25 @@ import subprocess
 import sys
 import tempfile
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from memoryd.daemon.instance import lock_holder
+from memoryd.paths import Paths
 
 COMMANDS = Path(sys.executable).parent
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 UNRELATED = ("CLAUDE", "ANTHROPIC", "MEMORYD_", "XDG_", "NOTIFY_", "LISTEN_")
+
+
+def _end(paths: Paths, runtime: Path) -> None:
+    """Leave nothing behind, whatever became of the test: neither a service nor its socket."""
+    holder = lock_holder(paths.lock)
+    if holder is not None and holder.pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(holder.pid, signal.SIGTERM)
+    shutil.rmtree(runtime, ignore_errors=True)
 
 
 class Service:
@@ -35,10 +48,10 @@ class Service:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(UNRELATED)}
         # pytest's folders are too deep for the path of a socket.
         self.runtime = Path(tempfile.mkdtemp(prefix="memoryd-"))
-        weakref.finalize(self, shutil.rmtree, self.runtime, ignore_errors=True)
         self.environment = {
             **kept, "HOME": str(home), "MEMORYD_RUNTIME_DIR": str(self.runtime), **extra,
         }  # fmt: skip
+        weakref.finalize(self, _end, Paths.from_environment(self.environment), self.runtime)
 
     @property
     def state(self) -> Path:
@@ -62,6 +75,17 @@ class Service:
             text=True,
             timeout=timeout,
             check=False,
+        )
+
+    def popen(self, command: str, *arguments: str) -> subprocess.Popen[str]:
+        """Start ``memoryd`` or ``memoryctl`` and return the process."""
+        return subprocess.Popen(
+            [*self._prefix, str(COMMANDS / command), *arguments],
+            env=self.environment,
+            cwd=self.home,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
     def start(self) -> None:

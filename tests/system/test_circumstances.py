@@ -1,12 +1,14 @@
-"""A full disk, and a database that somebody put back to an earlier day."""
+"""A full or broken disk, a database taken away or of yesterday, an end while one waits."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,48 @@ def test_a_database_of_yesterday_learns_nothing_twice(tmp_path: Path) -> None:
     service.stop()
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_database_taken_away_is_told_and_nothing_is_written_into_the_void(
+    tmp_path: Path, replaced: bool
+) -> None:
+    service = Service(tmp_path / "home")
+    service.projects.mkdir(parents=True)
+    service.start()
+    database = service.state / "memoryd.db"
+    away = tmp_path / "away.db"
+    database.rename(away)
+    if replaced:
+        shutil.copy(away, database)
+    memory = say(service, "u1", "Remember that the staging database listens on port 6543.")
+    refused = service.run("memoryctl", "status")
+    assert refused.returncode == 1
+    assert f"{database} was {'replaced' if replaced else 'removed'}" in refused.stderr
+    assert "memoryd restart" in refused.stderr
+    assert service.run("memoryctl", "wait", "--timeout", "1").returncode == 1
+    assert not memory.exists()
+
+    away.rename(database)
+    service.wait()
+    assert "6543" in (memory / "MEMORY.md").read_text()
+    service.stop()
+
+
+def test_an_end_of_the_service_is_told_to_those_who_wait(tmp_path: Path) -> None:
+    service = Service(tmp_path / "home", MEMORYD_DRAIN_S="1")
+    service.projects.mkdir(parents=True)
+    service.start()
+    with closing(sqlite3.connect(service.state / "memoryd.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        say(service, "u1", "Remember that the staging database listens on port 6543.")
+        waiting = service.popen("memoryctl", "wait")
+        stopping = service.popen("memoryd", "stop")
+        _, said = waiting.communicate(timeout=60)
+        other.execute("ROLLBACK")
+    stopping.communicate(timeout=60)
+    assert waiting.returncode == 3
+    assert "memoryd" in said
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
     """A file system of 4 MiB."""
@@ -106,3 +150,52 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tmp_path: Path, small: Path) ->
         assert service.json("status")["warnings"] == []
     finally:
         service.run("memoryd", "stop")
+
+
+@contextmanager
+def failing_disk(service: Service, path: Path, calls: str) -> Iterator[None]:
+    """Let the service's system calls on ``path`` fail as on a broken disk."""
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("strace makes system calls fail, and is not here")
+    command = [
+        strace, "-f", "-p", str(service.pid()), "-o", os.devnull, "-P", str(path),
+        "-e", f"trace={calls}", "-e", f"inject={calls}:error=EIO",
+    ]  # fmt: skip
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            said = process.stderr.readline()
+            if "Operation not permitted" in said:
+                pytest.skip("the system lets nobody trace another process")
+            assert "attached" in said, said
+            yield
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+def test_errors_of_the_disk_are_told_and_nothing_is_lost(tmp_path: Path) -> None:
+    service = Service(tmp_path / "home")
+    service.projects.mkdir(parents=True)
+    service.start()
+    memory = say(service, "u1", "Remember that the staging database listens on port 6543.")
+    service.wait()
+    log = service.state / "memoryd.db-wal"
+    with failing_disk(service, log, "pwrite64,fsync,fdatasync,ftruncate"):
+        say(service, "u2", "Remember that deploys happen on Fridays only.")
+        assert service.run("memoryctl", "wait", "--timeout", "3").returncode == 1
+        warnings = service.json("status")["warnings"]
+        assert any("database cannot be written" in text for text in warnings)
+    service.wait()
+    transcript = service.projects / "-somewhere-shop" / "s.jsonl"
+    with failing_disk(service, transcript, "read,pread64,readv,preadv"):
+        say(service, "u3", "Remember that the printer of the office is called Gutenberg.")
+        service.wait()
+        warnings = service.json("status")["warnings"]
+        assert any(str(transcript) in text for text in warnings), warnings
+    service.wait()
+    assert service.json("status")["warnings"] == []
+    known = "\n".join(contents(memory).values())
+    assert all(word in known for word in ("6543", "Fridays", "Gutenberg"))
+    service.stop()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from memoryd.cli import topics
+from memoryd.client import Client
 
 from support.service import SCRIPTS, Service
 
@@ -55,6 +56,9 @@ def test_json_has_the_documented_fields(tmp_path: Path) -> None:
     try:
         subprocess.run([*replay, "--substitute", f"/home/dev/orchard={place}"], check=True)
         service.wait()
+        with Client(service.runtime / "memoryd.sock") as client:
+            stop = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(place)}
+            client.call("hook", {"stdin": stop})
         for commands in (
             ["recall which port does staging use"],
             ["status"],

@@ -1,6 +1,7 @@
 """``memoryctl install`` and ``uninstall`` with the real file system.
 
-Service managers of a person do not run here: ``systemctl`` is a stand-in that records its calls.
+Service managers of a person do not run here: ``systemctl`` is a stand-in that records its calls,
+and so is the client's ``claude``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from support.fake_claude import FakeClaude
 from support.fake_systemctl import FakeSystemctl
 from support.service import COMMANDS, Service
 
@@ -35,6 +37,7 @@ def service(tmp_path: Path, systemctl: FakeSystemctl) -> Service:
     shared.mkdir()
     service.environment["XDG_RUNTIME_DIR"] = str(shared)
     del service.environment["MEMORYD_RUNTIME_DIR"]
+    FakeClaude(systemctl.folder, service.home)
     return service
 
 
@@ -73,6 +76,7 @@ def test_install_once_twice_and_take_it_back(service: Service, systemctl: FakeSy
     ]
     after = tree(service.home)
     after.pop(str(service.state.relative_to(service.home)))  # The state directory stays, empty.
+    after.pop(".claude.json")  # The client's own, which it writes when it likes.
     assert after == before
     assert service.ctl("uninstall").startswith("nothing is installed")
 

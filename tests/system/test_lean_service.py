@@ -27,18 +27,27 @@ def tell(service):
 
 made = run.MemoryService
 run.MemoryService = lambda **parts: tell(made(**parts))
-sys.exit(run.run(os.environ))
+from memoryd.daemon.__main__ import main
+sys.argv[1:] = []
+sys.exit(main())
 """
 
 NEVER = (
+    "_hashlib",
     "alembic",
     "anthropic",
     "asyncio",
+    "click",
     "concurrent.futures.process",
+    "difflib",
+    "email",
+    "html",
+    "importlib.metadata",
     "multiprocessing",
     "pygments",
     "rich",
     "sqlalchemy.dialects.mysql",
+    "sqlalchemy.dialects.postgresql",
     "sqlalchemy.orm",
     "ssl",
 )
@@ -69,7 +78,7 @@ from memoryd.daemon.lean import lean_imports
 
 with lean_imports():
     import apscheduler.executors.pool, structlog
-import asyncio, multiprocessing.pool, rich, sys
+import asyncio, hashlib, importlib.metadata, multiprocessing.pool, rich, ssl, sys
 from concurrent.futures.process import BrokenProcessPool
 
 async def three():
@@ -78,6 +87,8 @@ async def three():
 
 assert structlog.stdlib.asyncio.run(three()) == asyncio.run(three()) == 3
 assert asyncio is sys.modules["asyncio"]
+assert hashlib.sha256(b"").digest() == hashlib.new("sha256").digest()
+assert importlib.metadata.version("APScheduler").startswith("3.")
 assert issubclass(BrokenProcessPool, apscheduler.executors.pool.BrokenProcessPool)
 """
     done = subprocess.run(

@@ -20,6 +20,8 @@ GOOD: list[tuple[dict[str, Any], Callable[[Params], Any], Any]] = [
     ({}, lambda p: p.seconds("a", 5, most=9), 5),
     ({"a": True}, lambda p: p.flag("a"), True),
     ({}, lambda p: p.flag("a"), False),
+    ({}, lambda p: p.flag("a", default=True), True),
+    ({"a": False}, lambda p: p.flag("a", default=True), False),
     ({"a": "x"}, lambda p: p.choice("a", ("x", "y")), "x"),
     ({}, lambda p: p.choice("a", ("x", "y"), "y"), "y"),
     ({"cwd": "/c"}, lambda p: p.directory("project", "cwd"), Path("/c")),

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from memoryd.extraction.offline.hints import Hinted, folded
 from memoryd.extraction.operations import MemoryType
 
 
@@ -94,17 +95,21 @@ _HYPOTHETICAL: Final = re.compile(
     r"|\b(?:not sure|i'm unsure|for example|e\.g\.|hypothetically|or something|or so i think)\b",
     re.IGNORECASE,
 )
-_REPORTED: Final = re.compile(
-    r"\b(?:it|he|she|they|docs?|documentation|readme|page|article|comment|error|log|output|"
-    r"message|tutorial|linter|"
-    r"compiler|tests?|file|template|prompt|example|reviewer|guide|book|post|answer|copilot|"
-    r"chatgpt|issue|ticket|\w+\.md)\s+"
-    r"(?:says?|said|reads?|states?|claims?|claimed|tells?|told|suggests?|suggested|recommends?|"
-    r"wrote|mentions?)\b|"
-    r"\baccording to\b|"
-    r"(?:文档|页面|网页|评论|日志|他|她|报错|文章|教程|注释)(?:里|中|上)?(?:说|写|提到|建议|显示)",
-    re.IGNORECASE,
-)
+_REPORTED: Final = Hinted(
+    re.compile(
+        r"\b(?:it|he|she|they|docs?|documentation|readme|page|article|comment|error|log|output|"
+        r"message|tutorial|linter|"
+        r"compiler|tests?|file|template|prompt|example|reviewer|guide|book|post|answer|copilot|"
+        r"chatgpt|issue|ticket|\w+\.md)\s+"
+        r"(?:says?|said|reads?|states?|claims?|claimed|tells?|told|suggests?|suggested|recommends?|"
+        r"wrote|mentions?)\b|"
+        r"\baccording to\b|"
+        r"(?:文档|页面|网页|评论|日志|他|她|报错|文章|教程|注释)(?:里|中|上)?(?:说|写|提到|建议|显示)",
+        re.IGNORECASE,
+    ),
+    ("say", "said", "read", "state", "claim", "tell", "told", "suggest", "recommend", "wrote",
+     "mention", "according to", "说", "写", "提到", "建议", "显示"),
+)  # fmt: skip
 _ASKS: Final = re.compile(
     r"^(?:do(?! not)|does|did|is|are|was|were|should|shall|can|could|would|will|have|has|had|"
     r"what|why|how|where|when(?! )|who|which|"
@@ -136,20 +141,30 @@ _REASON: Final = re.compile(
 _COLON_REASON: Final = re.compile(
     r"^(?P<fact>\S+(?:\s+\S+){2,}?)(?::\s+|\s+[—–-]\s+|\s*——\s*)(?P<why>\S+(?:\s+\S+){2,})$"
 )
-_ORDER_AFTER: Final = re.compile(
-    r"(?:,|;)?\s+(?:(?:and|but|then|so)\s+)+(?:please\b|can you|could you|would you|will you|"
-    r"where\b|what\b|how\b|why\b|when is\b|who\b|which\b|"
-    r"let's\b|let us\b|now\b|then\b|tell me|show me|give me|start\b|continue\b|fix\b|check\b|"
-    r"go ahead|proceed\b).*$"
-    r"|,?\s+(?:[–—-]\s+)?just (?:do|fix|make|write|run|show|get) (?:it|that|them|me)\b.*$"
-    r"|[，,]\s*(?:然后|现在|接着|请|帮我|另外|再|继续).*$",
-    re.IGNORECASE,
-)
+_ORDER_AFTER: Final = Hinted(
+    re.compile(
+        r"(?:,|;)?\s+(?:(?:and|but|then|so)\s+)+(?:please\b|can you|could you|would you|will you|"
+        r"where\b|what\b|how\b|why\b|when is\b|who\b|which\b|"
+        r"let's\b|let us\b|now\b|then\b|tell me|show me|give me|start\b|continue\b|fix\b|"
+        r"check\b|go ahead|proceed\b).*$"
+        r"|,?\s+(?:[–—-]\s+)?just (?:do|fix|make|write|run|show|get) (?:it|that|them|me)\b.*$"
+        r"|[，,]\s*(?:然后|现在|接着|请|帮我|另外|再|继续).*$",
+        re.IGNORECASE,
+    ),
+    ("please", "can you", "could you", "would you", "will you", "wh", "how", "let", "now", "then",
+     "me", "start", "continue", "fix", "check", "go ahead", "proceed", "just ", "现在", "接着",
+     "请", "帮我", "另外", "再", "继续", "然后"),
+)  # fmt: skip
 
 
 def speaks_plainly(text: str) -> bool:
     """Say whether a sentence is a statement of the person: no question, hypothesis or report."""
-    return not (_ASKS.search(text) or _HYPOTHETICAL.search(text) or _REPORTED.search(text))
+    # Of an ASCII text only its beginning can ask.
+    if _ASKS.match(text) if text.isascii() else _ASKS.search(text):
+        return False
+    if _HYPOTHETICAL.search(text):
+        return False
+    return not (_REPORTED.may_match(folded(text)) and _REPORTED.pattern.search(text))
 
 
 def points_elsewhere(text: str) -> bool:
@@ -195,12 +210,20 @@ def rule(text: str, *, asked: bool = False, kind: MemoryType = MemoryType.FEEDBA
     return Claim(type=kind, fact=fact, sentence="", asked=asked, rule=True, reason=reason)
 
 
-_FILLER: Final = re.compile(r"(?<=\w),?\s+(?:btw|pls|plz|thx|thanks)[.!]*$", re.IGNORECASE)
+_FILLER: Final = Hinted(
+    re.compile(r"(?<=\w),?\s+(?:btw|pls|plz|thx|thanks)[.!]*$", re.IGNORECASE),
+    ("btw", "pls", "plz", "thx", "thanks"),
+)
 
 
 def without_orders(text: str) -> str:
     """Return a statement without the question or order of the moment joined to it."""
-    return _FILLER.sub("", _ORDER_AFTER.sub("", text)).strip()
+    seen = folded(text)
+    if _ORDER_AFTER.may_match(seen):
+        text = _ORDER_AFTER.pattern.sub("", text)
+    if _FILLER.may_match(seen):
+        text = _FILLER.pattern.sub("", text)
+    return text.strip()
 
 
 def without_secrets(text: str) -> str:
@@ -219,17 +242,26 @@ _SAYS: Final = re.compile(
 )
 
 
+_COURTESY: Final = re.compile(
+    r",?\s*\b(?:please|pls|plz|btw|thx|thanks|thank you|ok|okay)[.!]*$", re.IGNORECASE
+)
+_COURTESIES: Final = ("please", "pls", "plz", "btw", "thx", "thanks", "thank you", "ok", "okay")
+_ADDED: Final = ("too", "as well", "though", "ok?")
+
+
+def _may_thank(text: str) -> bool:
+    return folded(text).rstrip(".!").endswith(_COURTESIES)
+
+
 def sentence_of(text: str) -> str:
     """Return a statement with a capital letter and a full stop."""
     text = " ".join(text.split()).strip(" ,;:，；：、-—–")
-    text = re.sub(
-        r",?\s*\b(?:please|pls|plz|btw|thx|thanks|thank you|ok|okay)[.!]*$",
-        "",
-        text,
-        flags=re.IGNORECASE,
-    )
-    text = re.sub(r"(?<=\w),?\s+(?:right )?now$", "", text, flags=re.IGNORECASE)
-    text = re.sub(r"(?<=\w),?\s+(?:too|as well|though|ok\?)$", "", text, flags=re.IGNORECASE)
+    if _may_thank(text):
+        text = _COURTESY.sub("", text)
+    if folded(text[-3:]) == "now":
+        text = re.sub(r"(?<=\w),?\s+(?:right )?now$", "", text, flags=re.IGNORECASE)
+    if folded(text[-7:]).endswith(_ADDED):
+        text = re.sub(r"(?<=\w),?\s+(?:too|as well|though|ok\?)$", "", text, flags=re.IGNORECASE)
     text = re.sub(
         r"^(?:(?:also|then|please|pls|plz|just|and|so|but|well|oh)[\s,]+)+(?=\w)|"
         r"^(?:(?:请你?|也|还要|麻烦你?|那就|那么|然后|另外|顺便)[，,\s]*)+(?=\w)",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memoryd.extraction.offline.frames import own_words
+from memoryd.extraction.offline.hints import folded
 
 _MOST: Final = 20_000  # characters of a prompt that are looked at
 _LONG: Final = 2_500  # characters of prose beyond which a text is taken for a document
@@ -84,10 +85,15 @@ _QUOTED: Final = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|『[^』\n]*』|«[^»\n]*»|《[^》\n]*》|`[^`\n]+`|"
     r"(?<![\w'’])'[^'\n]{2,}?'(?![\w'])|(?<![\w’])‘[^’\n]{2,}?’(?!\w)"
 )
+_QUOTES: Final = "\"'`“‘「『«《"  # of which each quotation has one
 _END: Final = re.compile(r"[.!?…]+[\"”')\]]*(?=\s|$)|[。！？；]+[”」』）]*|;(?=\s)")
 _ABBREVIATED: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|mr|mrs|dr|st|fig|ver)|^\d{1,2})\.$", re.IGNORECASE
 )
+_STOPPED: Final = (
+    "e.g.", "i.e.", "etc.", "vs.", "cf.", "approx.", "no.", "mr.", "mrs.", "dr.", "st.", "fig.",
+    "ver.",
+)  # fmt: skip
 _ASKING: Final = re.compile(r"[?？]")
 _LEADS_LIST: Final = re.compile(
     r"(?:\b(?:remember|memory|memorize|note|from now on|for future reference)\b|"
@@ -118,6 +124,8 @@ class Sentence:
 
 def mask(text: str) -> str:
     """Return ``text`` with the inside of quotations and inline code blanked."""
+    if not any(map(text.__contains__, _QUOTES)):
+        return text
     return _QUOTED.sub(lambda found: "\x00" * len(found[0]), text)
 
 
@@ -126,8 +134,10 @@ def sentences(text: str) -> list[Sentence]:
     text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     if len(text) > _MOST or text.lstrip().startswith(("/", "!")):
         return []
-    for pattern in (_FENCE, _INLINE_FENCE, _TAGGED):
-        text = pattern.sub("\n\n", text)
+    if "```" in text or "~~~" in text:
+        text = _INLINE_FENCE.sub("\n\n", _FENCE.sub("\n\n", text))
+    if "<" in text:
+        text = _TAGGED.sub("\n\n", text)
     lines = list(_own(own_words(text).split("\n")))
     if sum(len(line.text) for line in lines) > _LONG:
         return []
@@ -190,6 +200,8 @@ def _leads_tasks(lines: list[str], number: int) -> bool:
 
 def _first_paste(lines: list[str]) -> int:
     """Return the number of the first pasted line of a text with several, else one past the end."""
+    if len(lines) < _PASTED_LINES:
+        return len(lines)
     pasted = [number for number, line in enumerate(lines) if line.strip() and _pasted(line)]
     return pasted[0] if len(pasted) >= _PASTED_LINES else len(lines)
 
@@ -220,12 +232,19 @@ def _joined(lines: list[_Line]) -> Iterator[_Line]:
         held = line
 
 
+def _is_abbreviation(text: str) -> bool:
+    """Say whether the full stop behind a text ends no sentence."""
+    if not folded(text[-7:]).endswith(_STOPPED) and not text[-2:-1].isdigit():
+        return False
+    return _ABBREVIATED.search(text) is not None
+
+
 def _split(line: str) -> Iterator[str]:
     """Yield the sentences of a line; marks inside quotations end none."""
     start = 0
     covered = mask(line)
     for end in _END.finditer(covered):
-        if _ABBREVIATED.search(covered[start : end.end()]):
+        if _is_abbreviation(covered[start : end.end()]):
             continue
         piece = line[start : end.end()].strip()
         if piece:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from typing import Final
@@ -22,6 +23,7 @@ from memoryd.extraction.operations import (
     Utterance,
 )
 from memoryd.extraction.workbench import Ambiguous, Workbench, quoted, written_already
+from memoryd.recall.ignoring import wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,10 @@ def propose(given: ExtractionInput, *, zone: tzinfo = UTC) -> list[Operation]:
     """
     findings = examine(given, zone=zone)
     return [*findings.operations, *map(_undone, findings.ambiguous)]
+
+
+_FORGOTTEN: Final = re.compile(r"mcp__\w*memoryd\w*__forget\b")
+"""The model's own call to forget, as clients name the tool."""
 
 
 def _undone(unclear: Ambiguous) -> Delete:
@@ -75,6 +81,8 @@ def _spoken(turn: TurnInput) -> list[Utterance]:
 def _take(bench: Workbench, turn: TurnInput, spoken: Utterance, zone: tzinfo) -> None:
     """Take what one prompt says to the bench."""
     for reading in readings(spoken.text):
+        if wish(reading.sentence) is not None:
+            continue  # About the use of memory in this session: no fact, and no rule for others.
         evidence = Evidence(
             session=turn.session,
             uuid=spoken.uuid,
@@ -83,7 +91,9 @@ def _take(bench: Workbench, turn: TurnInput, spoken: Utterance, zone: tzinfo) ->
             sentence=quoted(reading.sentence),
         )
         if isinstance(reading, Forget):
-            bench.forget(reading.query, evidence)
+            # After memoryd's own tool one memory less would fit: never the one that was meant.
+            if not any(map(_FORGOTTEN.match, turn.tools)):
+                bench.forget(reading.query, evidence)
             continue
         if reading.type is MemoryType.USER and spoken.source is Source.HEADLESS:
             continue

@@ -12,6 +12,7 @@ from typing import Final
 from memoryd.extraction.offline import chinese, claims, english
 from memoryd.extraction.offline.claims import Claim, Forget, Reading
 from memoryd.extraction.offline.clauses import Language, claim_of
+from memoryd.extraction.offline.hints import Hinted, folded
 from memoryd.extraction.offline.prose import Sentence, sentences
 
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
@@ -20,18 +21,33 @@ _URL: Final = re.compile(r"https?://[^\s\u3000-\u9fff]+")
 _MOST_ITEMS: Final = 10  # of a list under "remember:"
 _LONGEST: Final = 600  # characters of a sentence that a person says about one thing
 
-_REQUEST: Final = re.compile(
-    r"\b(?:remember|rem\w{1,4}ber|scratch|disregard|never ?mind|save|store|general(?:ly)?|changed|"
-    r"slipped|postponed|fwd|convention|policy|memory|memori[sz]e|note|forget|record|reference|"
-    r"next time|from (?:now|"
-    r"here)|going forward|moving forward|henceforth|future|"
-    r"convention|no|nope|wrong|not|actually|correction|instead|rather|moved|migrated|switched|"
-    r"any ?more|longer|outdated|now|rule|incorrect|stopped)\b|"
-    r"记|忘|以后|今后|往后|从现在|从今|从此|将来|下次|不|错|更正|纠正|过时|其实|改|换|迁|搬|代替|"
-    r"取代|别|勿|删",
-    re.IGNORECASE,
+_WORD: Final = re.compile(r"\w+")
+_REQUESTING: Final = """
+    remember scratch disregard nevermind save store general generally changed slipped postponed fwd
+    convention policy memory memorise memorize note forget record reference henceforth future no
+    nope wrong not actually correction instead rather moved migrated switched anymore longer
+    outdated now rule incorrect stopped"""
+_REQUEST_WORDS: Final = frozenset(_REQUESTING.split())
+_REQUEST_PHRASES: Final = Hinted(
+    re.compile(
+        r"\b(?:rem\w{1,4}ber|never mind|next time|from here|going forward|moving forward|"
+        r"any more)\b"
+    ),
+    ("rem", "never mind", "next time", "from here", "g forward", "any more"),
 )
-"""Some word that every request has: most prompts are told apart by this alone."""
+_REQUEST_CHINESE: Final = re.compile(
+    r"[记忘不错改换迁搬别勿删]|以后|今后|往后|从现在|从今|从此|将来|下次|更正|纠正|过时|其实|代替|取代"
+)
+
+
+def may_ask(text: str) -> bool:
+    """Say whether a text has some word that every request has: few have one."""
+    seen = folded(text)
+    return (
+        not _REQUEST_WORDS.isdisjoint(_WORD.findall(seen))
+        or (_REQUEST_PHRASES.may_match(seen) and _REQUEST_PHRASES.pattern.search(seen) is not None)
+        or (not text.isascii() and _REQUEST_CHINESE.search(text) is not None)
+    )
 
 
 def readings(text: str) -> list[Reading]:
@@ -52,7 +68,7 @@ def _readings(text: str, *, asked: bool) -> Iterator[Reading]:
             listed += 1
             if listed <= _MOST_ITEMS:
                 yield from _kept(_listed(sentence))
-        elif not asked or _REQUEST.search(f"{last}\n{sentence.text}"):
+        elif not asked or may_ask(f"{last}\n{sentence.text}"):
             yield from _kept(_read(sentence, last, alone=len(said) == 1))
 
 
@@ -62,7 +78,7 @@ def is_request(text: str) -> bool:
     Such a prompt is extracted ahead of everything else. Strict: a question about memory, an order
     for the task in hand, a quotation and a pasted text are no requests.
     """
-    if _REQUEST.search(text) is None:
+    if not may_ask(text):
         return False
     return any(
         isinstance(reading, Forget) or reading.asked or reading.corrects
@@ -116,6 +132,8 @@ def _language(text: str) -> Language:
 
 def _mostly_chinese(text: str) -> bool:
     """Say whether a sentence is Chinese, English names in it or not."""
+    if text.isascii():
+        return False
     text = _URL.sub(" ", text)
     han = len(_HAN.findall(text))
     return han > 0 and han >= len(_LATIN_WORD.findall(text))

@@ -192,6 +192,41 @@ def upgrade() -> None:
         comment="Working directories seen, kept after a worktree or repository is gone.",
     )
     op.create_table(
+        "recall_sessions",
+        sa.Column("session_id", sa.Text(), nullable=False),
+        sa.Column("ignoring", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("withheld", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("said_at", sa.Float(), server_default="0", nullable=False),
+        sa.Column("compacted_at", sa.Float(), server_default="0", nullable=False),
+        sa.Column("read_to", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("used_at", sa.Float(), nullable=False),
+        sa.CheckConstraint("read_to >= 0", name=op.f("ck_recall_sessions_position")),
+        sa.PrimaryKeyConstraint("session_id", name=op.f("pk_recall_sessions")),
+        comment="Sessions that memories are given to, and whether they ignore or withhold memory.",
+    )
+    op.create_index(op.f("ix_recall_sessions_used_at"), "recall_sessions", ["used_at"])
+    op.create_table(
+        "recall_ledger",
+        sa.Column("session_id", sa.Text(), nullable=False),
+        sa.Column("path", sa.Text(), nullable=False),
+        sa.Column("how", sa.Text(), nullable=False),
+        sa.Column("bytes", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("at", sa.Float(), nullable=False),
+        sa.CheckConstraint(
+            "how IN ('given', 'read', 'written', 'edited')", name=op.f("ck_recall_ledger_how")
+        ),
+        sa.CheckConstraint(
+            "bytes >= 0 AND (how = 'given' OR bytes = 0)", name=op.f("ck_recall_ledger_bytes")
+        ),
+        sa.ForeignKeyConstraint(
+            ["session_id"],
+            ["recall_sessions.session_id"],
+            name=op.f("fk_recall_ledger_session_id"),
+        ),
+        sa.PrimaryKeyConstraint("session_id", "path", name=op.f("pk_recall_ledger")),
+        comment="Memories that a session has in front of it: given, or met by its model itself.",
+    )
+    op.create_table(
         "sessions",
         sa.Column("id", sa.Text(), nullable=False),
         sa.Column("file_id", ID, nullable=False),

@@ -1,0 +1,1 @@
+"""What a session is about, in few words: its rolling summary. Pure."""

@@ -1,0 +1,1 @@
+"""What the client's hooks say, and what they are answered. Pure."""
