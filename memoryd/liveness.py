@@ -11,6 +11,8 @@ import json
 import os
 from pathlib import Path
 
+from memoryd.regular import open_regular
+
 RECENT_S = 60.0
 _MAX_FILE = 64 * 1024
 
@@ -31,7 +33,7 @@ def live_sessions(config: Path) -> frozenset[str] | None:
     found = set()
     for file in files:
         try:
-            with Path(file.path).open("rb") as stream:
+            with open_regular(file.path) as stream:
                 content = json.loads(stream.read(_MAX_FILE))
         except (OSError, ValueError):
             continue

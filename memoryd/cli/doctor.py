@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -12,6 +14,7 @@ from memoryd.cli.output import line, print_json
 from memoryd.cli.shared import Command, json_option
 
 _LINE = 300
+_INDENT = " " * 7
 _LEVELS = {"broken": ("broken", "31"), "note": ("note", "33"), "fine": ("fine", "32")}
 
 
@@ -46,13 +49,22 @@ def doctor(*, as_json: bool) -> int:
         for level in ("broken", "note"):
             for one in found:
                 if one.level == level:
-                    print(f"{_mark(level)} {one.subject}: {line(one.text, _LINE)}")
+                    print(f"{_mark(level)} {_wrapped(f'{one.subject}: {line(one.text, _LINE)}')}")
                     if one.mend:
-                        print(f"       {line(one.mend, _LINE)}")
+                        print(f"{_INDENT}{line(one.mend, _LINE)}")
         well = list(dict.fromkeys(one.subject for one in found if one.level == "fine"))
         if well:
-            print(f"{_mark('fine')} {', '.join(well)}")
+            print(f"{_mark('fine')} {_wrapped(', '.join(well))}")
     return int(any(one.level == "broken" for one in found))
+
+
+def _wrapped(text: str) -> str:
+    """Return the text in lines that fit a terminal; elsewhere it stays one line."""
+    if not sys.stdout.isatty():
+        return text
+    room = max(shutil.get_terminal_size().columns - len(_INDENT), 20)
+    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+    return f"\n{_INDENT}".join(lines)
 
 
 def _mark(level: str) -> str:

@@ -65,7 +65,8 @@ def install(
     """
     root = _root(scope, project)
     steps = _plan().install(root, service=not no_service)
-    return _carry_out(steps, "Install?", "all is installed", yes=yes, dry_run=dry_run)
+    after = "done: the next session of the client has it; memoryctl doctor looks at all of it"
+    return _carry_out(steps, "Install?", "all is installed", after, yes=yes, dry_run=dry_run)
 
 
 @click.command(cls=Command, short_help="Take back what install did.")
@@ -85,7 +86,8 @@ def uninstall(
     root = _root(scope, project, gone=True)
     chosen = Scope(scope) if scope else None
     steps = _plan().uninstall(chosen, root, service=not no_service)
-    return _carry_out(steps, "Uninstall?", "nothing is installed", yes=yes, dry_run=dry_run)
+    after = "done: memories and state stay; see: memoryctl help install"
+    return _carry_out(steps, "Uninstall?", "nothing is installed", after, yes=yes, dry_run=dry_run)
 
 
 def _root(scope: str | None, project: str | None, *, gone: bool = False) -> str | None:
@@ -129,6 +131,7 @@ def _carry_out(
     plan: Steps,
     question: str,
     nothing: str,
+    after: str,
     *,
     yes: bool,
     dry_run: bool,
@@ -147,7 +150,7 @@ def _carry_out(
     for note in notes:
         print(note)
     if steps and not dry_run:
-        print("done")
+        print(after)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -50,7 +51,7 @@ def remember(text: str, type_: str | None, project: str | None, **_: Any) -> int
     """
     if project is not None and not is_directory(project):
         raise click.BadParameter(f"there is no directory {project!r}", param_hint="'--project'")
-    params = project_params(project)
+    params = {**project_params(project), **_speaker()}
     if type_ is not None:
         params["type"] = type_
     with Client() as client:
@@ -73,7 +74,7 @@ def forget(query: str, project: str | None, **_: Any) -> int:
       memoryctl forget "the staging server"
     """
     with Client() as client:
-        answer = client.forget(query, **project_params(project))
+        answer = client.forget(query, **project_params(project), **_speaker())
     if not answer["changed"] and not answer["matches"]:
         print(f"{line(answer['reason'], _LINE)}; memoryctl list shows what there is")
         return 0
@@ -208,6 +209,15 @@ def undo(id_: int, *, yes: bool) -> int:
         answer = client.call(MethodName.UNDO, {"id": id_})
     _print_changes(answer)
     return 0
+
+
+def _speaker() -> dict[str, str]:
+    """Return the parameter that says who asks, where it is not a person at a keyboard.
+
+    What the client runs, its model has written: without this, a model could put its own words
+    into a person's mouth by way of a shell.
+    """
+    return {"by": "assistant"} if os.environ.get("CLAUDECODE") else {}
 
 
 def _place(params: dict[str, Any]) -> str:

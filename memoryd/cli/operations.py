@@ -69,7 +69,8 @@ def _change(method: MethodName, project: str | None, *, as_json: bool) -> int:
         what = one["project"] or "everything"
         print(line(f"paused: {what}, since {one['since']}", _LINE))
     if not answer["paused"]:
-        print("nothing is paused")
+        ended = method == MethodName.RESUME and answer["changed"]
+        print("nothing is paused any more" if ended else "nothing is paused")
     return 0
 
 

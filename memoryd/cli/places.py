@@ -11,6 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+IGNORED = "this session was told to ignore memory"
+"""What a model reads instead of an answer."""
+
+_LONGEST_ID = 64
+
 
 def project_params(
     project: str | None, *, all_projects: bool = False, everywhere: bool = False
@@ -42,6 +47,17 @@ def absolute(path: str) -> str:
     if not os.path.isabs(path):  # noqa: PTH117 - as above
         path = os.path.join(here(), path)  # noqa: PTH118 - as above
     return os.path.normpath(path)
+
+
+def asking() -> str | None:
+    """Return the session whose model asks: the client runs this command; else ``None``.
+
+    What that session was told about memory holds for what its model asks through a shell, too.
+    """
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    plain = session.replace("-", "").replace("_", "").replace(".", "")
+    named = plain.isascii() and plain.isalnum() and len(session) <= _LONGEST_ID
+    return session if os.environ.get("CLAUDECODE") and named and session[0] != "." else None
 
 
 def is_directory(project: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memoryd.cli.output import age, line, print_json
-from memoryd.cli.places import project_params
+from memoryd.cli.places import IGNORED, asking, project_params
 from memoryd.client import Client
 from memoryd.text import for_terminal
 
@@ -32,6 +32,9 @@ def recall(
         params["limit"] = limit
     if offline:
         params["selector"] = "offline"
+    session = asking()
+    if session is not None:
+        params |= {"session": session, "repeat": True}
     with Client() as client:
         answer = client.recall(query, **params)
     if as_json:
@@ -43,6 +46,8 @@ def recall(
 
 def render(answer: dict[str, Any]) -> str:
     """Return the memories of an answer for a person."""
+    if answer.get("ignored"):
+        return IGNORED
     if not answer["memories"]:
         return "nothing known that helps with that"
     return "\n\n".join(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from memoryd.cli.output import line, print_json
-from memoryd.cli.places import project_params
+from memoryd.cli.places import IGNORED, asking, project_params
 from memoryd.cli.shared import Command, filter_option, json_option, limit_option, words_argument
 from memoryd.cli.tables import print_table
 from memoryd.client import Client
@@ -27,6 +27,9 @@ def search(query: str, limit: int, project: str | None, *, as_json: bool) -> int
       memoryctl search --project . --limit 5 "flaky test"
     """
     params = {"limit": limit, **project_params(project, everywhere=True)}
+    session = asking()
+    if session is not None:
+        params["session"] = session
     with Client() as client:
         answer = client.search(query, **params)
     if as_json:
@@ -38,7 +41,7 @@ def search(query: str, limit: int, project: str | None, *, as_json: bool) -> int
         print(f"  {line(hit['project'] or '-', _SNIPPET)}")
         print(f"  {line(hit['snippet'], _SNIPPET)}")
     if not answer["hits"]:
-        print("nothing found")
+        print(IGNORED if answer.get("ignored") else "nothing found")
     return 0
 
 

@@ -55,8 +55,13 @@ class Delivery(Protocol):
 class Prefetching(Protocol):
     """Looks for what helps with a prompt while nobody waits."""
 
-    def start(self, query: str, roots: Sequence[str], session: str, turn_id: str) -> str:
-        """Begin, and return the ticket; the session's former one is worth nothing any more."""
+    def ask(
+        self, query: str, roots: Sequence[str], session: str, turn_id: str, wait_s: float
+    ) -> Delivery | None:
+        """Begin, and return what was found; ``None`` when nothing was, or not in time.
+
+        What comes later is collected; the session's former ticket is worth nothing any more.
+        """
 
     def collect(self, ticket: str, wait_s: float = 0.0) -> Delivery | None:
         """Return what was found, once; ``None`` when nothing was, or not in time."""
@@ -313,9 +318,8 @@ class Hooking:
         if self._ledger.ignoring(session):
             return SILENCE
         turn = event.turn or f"turn-{next(self._turns)}"
-        ticket = self._prefetch.start(words, [root], session, turn)
         patience = max(0.0, call.remaining_s(WAIT_S + _MARGIN_S) - _MARGIN_S)
-        delivery = self._prefetch.collect(ticket, patience)
+        delivery = self._prefetch.ask(words, [root], session, turn, patience)
         return SILENCE if delivery is None else context(EventName.USER_PROMPT_SUBMIT, delivery.text)
 
     def _tools(self, event: ToolsAnswered, environment: Mapping[str, str]) -> str:

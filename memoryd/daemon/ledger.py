@@ -12,18 +12,20 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from io import RawIOBase
 from pathlib import Path
 from typing import assert_never
 
 from memoryd.clock import Clock
 from memoryd.daemon.failures import failure_facts
+from memoryd.daemon.kept import Kept
 from memoryd.daemon.parentage import parent_of
 from memoryd.db.engine import Database
 from memoryd.projects import slug
 from memoryd.recall.ignoring import Wish, wish
 from memoryd.recall.recollection import Held, How, Recollection
+from memoryd.regular import open_regular
 from memoryd.stores.recollections import (
     ignoring_among,
     put_recollection,
@@ -43,29 +45,6 @@ SESSIONS = 256
 
 _RETRY_S = 5.0
 _STEP = 1 << 20
-
-
-@dataclass(slots=True)
-class _Kept:
-    """A session in memory.
-
-    Attributes:
-        known: what is known of it.
-        changed: memories that the database does not have as they are held.
-        dirty: the database does not have all of it.
-        writes: how many writes of it are not committed yet.
-        transcript: where it was found last.
-        copied: of what the session is a fork that has no transcript yet; see `parent_of`.
-        reading: held while its transcript is looked through.
-    """
-
-    known: Recollection
-    changed: set[str] = field(default_factory=set)
-    dirty: bool = False
-    writes: int = 0
-    transcript: str | None = None
-    copied: tuple[str, int] | None = None
-    reading: threading.Lock = field(default_factory=threading.Lock)
 
 
 class SessionLedger:
@@ -96,7 +75,7 @@ class SessionLedger:
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
         self._flushing = threading.Lock()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, Kept] = OrderedDict()
         self._writer: threading.Thread | None = None
         self._stopping = False
 
@@ -215,7 +194,8 @@ class SessionLedger:
         """Say where the transcript of a session is; a path outside the projects is not believed."""
         plain = os.path.normpath(transcript)
         if plain.startswith(f"{self._transcripts}/") and plain.endswith(f"/{session}.jsonl"):
-            self._load(session).transcript = plain
+            kept = self._load(session)
+            kept.transcript, kept.located = plain, True
 
     def follow(self, session: str, roots: Iterable[str]) -> None:
         """Take in what the transcript of a session says since it was last looked at.
@@ -239,8 +219,13 @@ class SessionLedger:
                     return
                 kept.transcript = path
                 return
-            kept.transcript = None
+            if not kept.located:
+                kept.transcript = None
             self._inherit(session, kept)
+
+    def is_near(self, session: str) -> bool:
+        """Tell whether `follow` would have little to read."""
+        return self._load(session).is_near()
 
     def forked(self, session: str, transcript: str, context_tokens: int) -> None:
         """Note that a session begins with a copy of another's history.
@@ -256,22 +241,24 @@ class SessionLedger:
         with self._lock:
             kept.copied = transcript, context_tokens
 
-    def _inherit(self, session: str, kept: _Kept) -> None:
+    def _inherit(self, session: str, kept: Kept) -> None:
         with self._lock:
             copied, kept.copied = kept.copied, None
         parent = None if copied is None else parent_of(*copied)
         if parent is None:
             return
         try:
-            with open(parent, "rb", buffering=0) as file:  # noqa: PTH123 - as below
+            with open_regular(parent) as file:
                 self._look_through(session, file, LineFramer(0))
         except OSError as error:
             self._on_event("transcript_unread", session=session, **failure_facts(error))
 
-    def _candidates(self, session: str, kept: _Kept, roots: Iterable[str]) -> Iterator[str]:
+    def _candidates(self, session: str, kept: Kept, roots: Iterable[str]) -> Iterator[str]:
         """Yield where the transcript may be, the likeliest place first."""
         if kept.transcript is not None:
             yield kept.transcript
+        if kept.located:
+            return
         with self._database.read() as connection:
             known = session_path(connection, session)
         if known is not None:
@@ -279,8 +266,8 @@ class SessionLedger:
         for root in roots:
             yield f"{self._transcripts}/{slug(root)}/{session}.jsonl"
 
-    def _read(self, session: str, kept: _Kept, path: str) -> None:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a string, on the way of a prompt
+    def _read(self, session: str, kept: Kept, path: str) -> None:
+        with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size == kept.known.read_to:
                 return
@@ -318,7 +305,7 @@ class SessionLedger:
 
     # Inside.
 
-    def _load(self, session: str) -> _Kept:
+    def _load(self, session: str) -> Kept:
         with self._lock:
             kept = self._kept.get(session)
             if kept is not None:
@@ -327,7 +314,7 @@ class SessionLedger:
         with self._database.read() as connection:
             known = recollection(connection, session) or Recollection()
         with self._lock:
-            kept = self._kept.setdefault(session, _Kept(known))
+            kept = self._kept.setdefault(session, Kept(known))
             self._kept.move_to_end(session)
             self._make_room()
             return kept
@@ -411,7 +398,7 @@ class SessionLedger:
             writer.join(drain_s)
         self.flush()
 
-    def _touch(self, kept: _Kept) -> None:
+    def _touch(self, kept: Kept) -> None:
         """Have a session written soon; the lock is held."""
         kept.dirty = True
         if self._writer is None and not self._stopping:

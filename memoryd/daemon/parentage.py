@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from memoryd.regular import open_regular
 from memoryd.transcript.records import parse_line
 from memoryd.transcript.shapes import AssistantRecord
 
@@ -64,7 +65,7 @@ def last_context_tokens(tail: bytes) -> int | None:
 
 
 def _tail(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a string, on the way of a prompt
+    with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - _TAIL))
         return file.read(_TAIL)

@@ -92,22 +92,25 @@ class Prefetch:
             session: id of the session.
             turn_id: anything that tells the turns of a session apart.
         """
-        with self._lock:
-            old = self._tickets.get(self._by_session.get(session, ""))
-            if old is not None:
-                if (old.turn, old.query, old.roots) == (turn_id, query, tuple(roots)):
-                    return old.name
-                self._expire(old)
-            while len(self._tickets) >= TICKETS:
-                self._expire(next(iter(self._tickets.values())))
-            ticket = _Ticket(
-                f"{self._rng.getrandbits(128):032x}", query, tuple(roots), session, turn_id
-            )
-            self._tickets[ticket.name] = ticket
-            self._by_session[session] = ticket.name
-            self._waiting.append(ticket)
-        self._pool.submit(self._work)
+        ticket, new = self._open(query, tuple(roots), session, turn_id)
+        if new:
+            self._begin(ticket)
         return ticket.name
+
+    def ask(
+        self, query: str, roots: Sequence[str], session: str, turn_id: str, wait_s: float
+    ) -> Delivery | None:
+        """Begin a search as `start` does and hand over what it found, as `collect` does.
+
+        What is quickly found is looked for at once: to wake a thread and to be woken by it costs
+        a prompt more than the search.
+        """
+        ticket, new = self._open(query, tuple(roots), session, turn_id)
+        if new and self._retrieval.is_quick(roots, session):
+            self._search(ticket)
+        elif new:
+            self._begin(ticket)
+        return self.collect(ticket.name, wait_s)
 
     def collect(self, ticket: str, wait_s: float = 0.0) -> Delivery | None:
         """Hand over what a ticket found, once; it counts as given from now on.
@@ -171,12 +174,38 @@ class Prefetch:
                 self._expire(ticket)
         self._pool.close()
 
+    def _open(
+        self, query: str, roots: tuple[str, ...], session: str, turn_id: str
+    ) -> tuple[_Ticket, bool]:
+        """Return the ticket of a search, and whether it is new."""
+        with self._lock:
+            old = self._tickets.get(self._by_session.get(session, ""))
+            if old is not None:
+                if (old.turn, old.query, old.roots) == (turn_id, query, roots):
+                    return old, False
+                self._expire(old)
+            while len(self._tickets) >= TICKETS:
+                self._expire(next(iter(self._tickets.values())))
+            name = f"{self._rng.getrandbits(128):032x}"
+            ticket = _Ticket(name, query, roots, session, turn_id)
+            self._tickets[name] = ticket
+            self._by_session[session] = name
+        return ticket, True
+
+    def _begin(self, ticket: _Ticket) -> None:
+        with self._lock:
+            self._waiting.append(ticket)
+        self._pool.submit(self._work)
+
     def _work(self) -> None:
         """Search for the ticket that has waited longest."""
         with self._lock:
             if not self._waiting:
                 return
             ticket = self._waiting.popleft()
+        self._search(ticket)
+
+    def _search(self, ticket: _Ticket) -> None:
         found: tuple[Claim, ...] = ()
         try:
             found = self._retrieval.find(

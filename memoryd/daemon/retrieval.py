@@ -116,6 +116,10 @@ class Retrieval:
         most = max(map(self._max_memories, roots), default=0) if limit is None else limit
         return Found(tuple(claims[:most]), tuple(indexes))
 
+    def is_quick(self, roots: Sequence[str], session: str) -> bool:
+        """Tell whether `find` would take a few milliseconds: nothing has to be read first."""
+        return self._ledger.is_near(session) and all(map(self._shelves.is_current, roots))
+
     def warm(self, roots: Sequence[str], session: str) -> None:
         """Make everything ready that the first question of a session would have to wait for.
 

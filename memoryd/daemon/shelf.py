@@ -140,6 +140,19 @@ class Shelves:
         shelf.manifest = [_entry(topic) for topic in topics.values()]
         self._on_read()
 
+    def is_current(self, root: str) -> bool:
+        """Tell whether `refresh` would have nothing to do, and nobody uses the shelf now."""
+        store = self._library.store(root)
+        with self._lock:
+            shelf = self._kept.get((root, store.directory))
+        if shelf is None or not shelf.lock.acquire(blocking=False):
+            return False
+        try:
+            standing = _standing(store.directory)
+            return standing is not None and shelf.seen == standing and self._told(store.directory)
+        finally:
+            shelf.lock.release()
+
     def topics(self, root: str) -> dict[str, Topic]:
         """Return the memories of a project by name, without keeping a shelf for it.
 

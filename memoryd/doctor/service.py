@@ -14,7 +14,7 @@ from memoryd.daemon.instance import lock_holder
 from memoryd.doctor.finding import Finding, broken, fine, note
 from memoryd.errors import MemorydError
 from memoryd.install.manager import Manager
-from memoryd.install.service import program, unit_folder
+from memoryd.install.service import program, start_line, unit_folder
 from memoryd.install.units import SOCKET, UNITS, units
 from memoryd.install.written import Standing, standing
 from memoryd.paths import Paths
@@ -68,11 +68,25 @@ def installed(paths: Paths, environ: Mapping[str, str]) -> Iterator[Finding]:
             yield broken("units", f"{folder / unit.name}: {error.strerror}", "memoryctl install")
             return
     if all(state is Standing.ABSENT for state in found.values()):
-        yield note("units", "memoryd does not start by itself", "memoryctl install")
+        yield _without_units(paths, Manager(environ))
         return
     for name, state in found.items():
         yield from _unit(folder / name, state)
     yield _managed(Manager(environ))
+
+
+def _without_units(paths: Paths, manager: Manager) -> Finding:
+    text = "memoryd does not start by itself"
+    if manager.why_absent() is None:
+        return note("units", text, "memoryctl install")
+    profile = paths.home / ".profile"
+    try:
+        started = start_line() in profile.read_text(errors="replace")
+    except OSError:
+        started = False
+    if started:
+        return fine("units", f"{profile} starts it")
+    return note("units", text, f"add this line to {profile}: {start_line()}")
 
 
 def _unit(path: Path, state: Standing) -> Iterator[Finding]:

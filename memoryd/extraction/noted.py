@@ -34,21 +34,29 @@ _ORIGIN: Final = "noted by the assistant, confirmed by nobody"
 _APPLIES: Final = re.compile(r"^\*\*How to apply:\*\*.*$", re.MULTILINE)
 _CHECK: Final = "**How to apply:** check it before relying on it."
 
+_CLAUSE: Final = (
+    r"(?:^(?:note\s+that\s+)?|[;:.!?(\n\u2014\uff1b\uff1a\uff0c\u3002]\s*|"
+    r"\s(?:and|but|because|since)\s+)"
+)
+"""Where something may begin to be said."""
 _ABOUT_PERSON: Final = re.compile(
-    r"^(?:(?:the|this|our|my)\s+)?(?:user|person|human|developer)(?:'s\s+(?:name|role|job|age|"
+    rf"{_CLAUSE}(?:(?:the|this|our|my)\s+)?(?:user|person|human|developer)(?:'s\s+(?:name|role|job|age|"
     r"preferences?|editor|background|opinion|email|wish|taste|birthday|native|favou?rite)\b|\s+"
     r"(?:(?:also|always|usually|strongly|really|generally|never)\s+)?(?:prefers?|likes?|loves?|"
     r"hates?|dislikes?|wants?|wishes|expects|asked|told|said|insists|thinks|believes|knows|speaks|"
     r"lives|feels|works\s+(?:as|at|for|in|on|from|with)|uses|does(?:n't|\s+not)\s+(?:like|want|"
     r"know|use)|is\s+(?:an?|the|our|my|not|new|from|based|fluent|familiar|working|called|named)|"
     r"has\s+(?:\w+\s+){0,3}(?:years?|experience|worked))\b)|"
-    r"^(?:he|she)\s+(?:prefers|likes|loves|hates|dislikes|wants|is|works|uses|lives)\b|"
-    r"^(?:这位|该)?(?:用户|开发者|主人|他|她)(?:的(?:名字|偏好|角色|职业|习惯)|"
+    rf"{_CLAUSE}(?:he|she)\s+(?:prefers|likes|loves|hates|dislikes|wants|is|works|uses|lives)\b|"
+    rf"{_CLAUSE}(?:claude(?:\s+code)?|(?:the|this|an?|all|any|every)\s+(?:\w+\s+)?assistants?)\s+"
+    r"(?:(?:also|always|never)\s+)?(?:should|must|shall|ought|(?:has|have|needs?)\s+to|"
+    r"(?:is|are)\s+(?:allowed|permitted|expected|supposed))\b|"
+    rf"{_CLAUSE}(?:这位|该|本?项目的?)?(?:用户|开发者|主人|他|她)(?:的(?:名字|偏好|角色|职业|习惯)|"
     r"(?:更|很|最|不|非常|比较|通常|总是|一直)*(?:喜欢|偏好|偏爱|希望|想要|要求|讨厌|习惯|认为|"
     r"住在|叫|是))",
     re.IGNORECASE,
 )
-"""A sentence about the person, as models write it; in doubt it counts as one."""
+"""What is said of the person or asked of the assistant, as models write it, or may be."""
 
 ONLY_TYPED: Final = (
     "what the person is, prefers, or wants done is believed only when the person types it"

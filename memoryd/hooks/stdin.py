@@ -85,7 +85,7 @@ def _in_session(name: EventName, place: Place, stdin: Mapping[str, Any]) -> Even
 
 
 def _place(stdin: Mapping[str, Any]) -> Place | None:
-    session, cwd = _text(stdin, "session_id", MAX_ID), _path(stdin, "cwd")
+    session, cwd = _name(stdin, "session_id"), _path(stdin, "cwd")
     transcript = _path(stdin, "transcript_path")
     stem = transcript.rpartition("/")[2]
     if stem.endswith(_SUFFIX) and len(stem) > len(_SUFFIX):
@@ -115,6 +115,12 @@ def _touched(calls: Iterable[Any]) -> Iterable[tuple[str, Touch]]:
 def _text(values: Mapping[str, Any], name: str, limit: int) -> str:
     value = values.get(name)
     return value if isinstance(value, str) and len(value) <= limit else ""
+
+
+def _name(values: Mapping[str, Any], name: str) -> str:
+    """Return an id that can be part of a file's name, as one of a session is."""
+    value = _text(values, name, MAX_ID)
+    return "" if value in {".", ".."} or "/" in value or "\0" in value else value
 
 
 def _path(values: Mapping[str, Any], name: str) -> str:

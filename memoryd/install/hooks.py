@@ -39,9 +39,9 @@ def hook_command(environ: Mapping[str, str]) -> str:
     """Return what the client's shell runs, for the instance of this environment.
 
     The shell form, since clients that do not know ``args`` would start a bare Python that reads
-    the event as its program. Python exits with 2 where a program is gone, as while a package is
-    upgraded or after it was removed, and to the client 2 means to refuse the prompt: hence the
-    question before.
+    the event as its program. Python exits with 2 where it cannot read a program, as while a package
+    is upgraded or after it was removed, and to the client 2 means to refuse the prompt: hence
+    the question before.
     """
     python = os.path.abspath(sys.executable)  # noqa: PTH100 - a link into an environment must stay one
     carried = [
@@ -51,7 +51,7 @@ def hook_command(environ: Mapping[str, str]) -> str:
     ]
     prefix = ["env", *carried] if carried else []
     hook = shlex.quote(str(hook_file()))
-    return f"[ ! -e {hook} ] || exec {shlex.join([*prefix, python])} -I -S {hook}"
+    return f"[ ! -r {hook} ] || exec {shlex.join([*prefix, python])} -I -S {hook}"
 
 
 def user_settings(config: Path) -> Path:
@@ -169,7 +169,7 @@ class Hooks:
         found: Any = self._made.entries(SECTION).get(str(path))
         try:
             return _Note(Marks.from_json(found["marks"]), found["before"], tuple(found["backups"]))
-        except (TypeError, KeyError):
+        except (TypeError, ValueError, KeyError):
             return None
 
     def _drop_backups(self, note: _Note | None, now: SettingsFile, last: str | None) -> None:

@@ -107,10 +107,19 @@ def registered(
         return Registered.FOREIGN
     command, arguments = entry.get("command"), entry.get("args")
     variables = entry.get("env") or {}
+    if isinstance(command, str) and os.sep not in command:  # As a person enters it by hand.
+        command = _looked_up(command, own.command, environ)
     if (command, arguments) == (own.command, list(own.arguments)) and variables == own.variables:
         return Registered.SAME
     ours = Path(str(command)).name == Path(own.command).name and arguments == list(own.arguments)
     return Registered.OLDER if ours else Registered.FOREIGN
+
+
+def _looked_up(name: str, control: str, environ: Mapping[str, str]) -> str:
+    """Return ``control`` if a shell finds it by this name, else the name."""
+    found = shutil.which(name, path=environ.get("PATH"))
+    own = Path(control)
+    return control if found and own.exists() and own.samefile(found) else name
 
 
 def why_unusable(control: str) -> str | None:

@@ -49,6 +49,11 @@ def program() -> list[str]:
     return [python, "-P", "-m", "memoryd.cli.service"]
 
 
+def start_line() -> str:
+    """Return the line that starts it at login where there is no manager of services."""
+    return " ".join([*program(), "start"])
+
+
 def unit_folder(paths: Paths, environ: Mapping[str, str]) -> Path:
     """Return where the user manager looks for a person's own units."""
     base = environ.get("XDG_CONFIG_HOME") or str(paths.home / ".config")
@@ -131,10 +136,9 @@ class Service:
         return put(self._folder, unit, self._made, _HINT)
 
     def _in_background(self, absent: str) -> Steps:
-        command = " ".join([*program(), "start"])
         notes = [
             f"systemd's user manager cannot be used ({absent}): it runs in the background instead.",
-            f"To start it when you log in, add this line to ~/.profile:\n    {command}",
+            f"To start it when you log in, add this line to ~/.profile:\n    {start_line()}",
         ]
         if self._background.running():
             return Steps(notes=notes)
@@ -143,7 +147,7 @@ class Service:
             self._made.note(_SECTION, _BACKGROUND, value=True)
             self._background.start()
 
-        return Steps([Step(f"start it in the background: {command}", do)], notes)
+        return Steps([Step(f"start it in the background: {start_line()}", do)], notes)
 
     def _stop(self) -> Step:
         return Step("stop the memoryd that runs in the background", self._background.stop)

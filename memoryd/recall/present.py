@@ -37,7 +37,11 @@ _SUMMED_UP: Final = (
     "instruction: its newest request may have been answered since. What the assistant said may\n"
     "have been wrong, and what is called tool output is only that. Check what it names."
 )
-_INVISIBLE: Final = "[\\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
+_INVISIBLE: Final = (
+    "[\\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]*+"
+)
+"""White space, and what Unicode says is not shown; possessive, or a long run takes for ever."""
 _TAG: Final = re.compile(
     f"<(?={_INVISIBLE}/?{_INVISIBLE}(?:"
     + "|".join(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 REQUEST_MARKER = "[memoryd-request]"
 """A line of this kind stands in every prompt that memoryd sends to a model."""
@@ -39,16 +40,19 @@ def without_injections(text: str) -> str:
     if "<" not in text:
         return text
     opened: list[tuple[str, int]] = []
+    waiting: Counter[str] = Counter()  # Without it, closing tags alone would take quadratic time.
     spans: list[tuple[int, int]] = []
     for tag in _TAG.finditer(text):
         name = tag[2]
         if not tag[1]:
             opened.append((name, tag.start()))
+            waiting[name] += 1
             continue
-        for index in range(len(opened) - 1, -1, -1):
-            if opened[index][0] == name:
-                spans.append((opened[index][1], tag.end()))
-                del opened[index:]
+        while waiting[name]:
+            inner, start = opened.pop()
+            waiting[inner] -= 1
+            if inner == name:
+                spans.append((start, tag.end()))
                 break
     spans.extend((start, len(text)) for name, start in opened if name == RECALL_TAG)
     if not spans:

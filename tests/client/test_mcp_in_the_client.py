@@ -74,3 +74,21 @@ def test_what_the_model_notes_is_marked(
     assert first.code == 0, first.stderr
     assert "created staging-database-port" in shown(first.requests[-1].body)
     assert service.json("list", cwd=place)[0]["marks"] == ["assistant"]
+
+
+def test_what_the_model_notes_through_its_shell_is_marked_too(
+    client: RealClient, service: Service, api: MessagesApi
+) -> None:
+    place = client.project("shop")
+    tool = COMMANDS / "memoryctl"
+    api.queue(
+        calls("Bash", command=f"{tool} remember {PORT}; {tool} remember I prefer tabs"),
+        says("Noted."),
+    )
+
+    turn = client.turn("Look around, please.", cwd=place)
+
+    assert turn.code == 0, turn.stderr
+    assert "only when the person types it" in shown(turn.requests[-1].body)
+    (kept,) = service.json("list", cwd=place)
+    assert (kept["name"], kept["marks"]) == ("staging-database-port", ["assistant"])

@@ -96,11 +96,24 @@ def test_an_upgrade_between_install_and_uninstall_changes_nothing_of_that(
     assert not (tmp_path / "state/backups").exists(), "copies may hold keys"
 
 
-def test_without_the_note_our_hooks_go_all_the_same(hooks: Hooks, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "note",
+    [
+        "not JSON",
+        {"settings": {"{path}": 7}},
+        {"settings": {"{path}": {"marks": {"created": 5}}}},
+        {"settings": {"{path}": {"marks": {"created": [], "empty": "xy", "blank": None}}}},
+    ],
+)
+def test_without_the_note_our_hooks_go_all_the_same(
+    hooks: Hooks, tmp_path: Path, note: object
+) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{"a": 1}\n')
     carry_out(hooks, "install", path)
-    Made(tmp_path / "state").path.write_text("not JSON")
+    Made(tmp_path / "state").path.write_text(
+        note if isinstance(note, str) else json.dumps(note).replace("{path}", str(path))
+    )
     carry_out(hooks, "uninstall", path)
     assert path.read_text() == '{"a": 1}\n'
 

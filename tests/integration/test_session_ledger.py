@@ -1,5 +1,6 @@
 """What a session was given is known: at once, after a restart, in a fork, and to nobody else."""
 
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -234,6 +235,18 @@ def test_an_unreadable_transcript_is_told_and_holds_up_nothing(here: Desk) -> No
     path.unlink()
     path.mkdir()
     assert paths(here, "one") == ["deploy"]
+    assert [name for name, _ in here.events] == ["transcript_unread"]
+
+
+def test_a_pipe_in_place_of_a_transcript_keeps_nobody_waiting(here: Desk) -> None:
+    path = here.say("one", injection(here, "one"))
+    path.unlink()
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            assert pool.submit(paths, here, "one").result(10) == ["deploy"]
+        finally:
+            os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))  # lets go whoever waits
     assert [name for name, _ in here.events] == ["transcript_unread"]
 
 

@@ -154,6 +154,12 @@ def test_without_a_manager_it_runs_in_the_background(
         pid = service.pid()
         assert service.ctl("install", "--yes").startswith("all is installed")
         assert service.pid() == pid
+        # The doctor names that line, not a command that does nothing more, until it is there.
+        line = f"{PROGRAM} start"
+        profile = service.home / ".profile"
+        assert f"add this line to {profile}: {line}\n" in service.ctl("doctor")
+        profile.write_text(f"umask 077\n{line}\n")
+        assert "does not start by itself" not in service.ctl("doctor")
         assert "stop the memoryd" in service.ctl("uninstall", "--yes")
         assert service.run("memoryctl", "status").returncode == 3
     finally:

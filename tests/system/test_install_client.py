@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,23 @@ def test_a_package_that_is_gone_refuses_no_prompt(service: Service, file: Path) 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_a_program_that_cannot_be_read_refuses_no_prompt(service: Service, file: Path) -> None:
+    service.ctl("install", "--yes", "--no-service")
+    command = commands(file)["UserPromptSubmit"]
+    hook = Path(shlex.split(command)[-1])
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        unread = Path(folder) / hook.name
+        unread.touch(0o000)
+        done = subprocess.run(
+            ["sh", "-c", command.replace(str(hook), str(unread))],
+            # Root may read everything.
+            user=65534 if os.geteuid() == 0 else None,
+            input="{}", capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_another_instance_is_found_by_its_hooks_and_its_server(
     service: Service, claude: FakeClaude
 ) -> None:
@@ -246,7 +264,11 @@ def test_the_server_is_entered_by_the_clients_own_command(
     service.ctl("install", "--yes")
     assert [call[2] for call in claude.calls()] == ["remove", "add"]
     assert findings(service, "mcp") == [("fine", "")]
-    known.write_text(known.read_text().replace(str(CONTROL), "/their/server"))
+    # Entered by hand under its name alone, it is this one where the shell finds this one.
+    service.environment["PATH"] = f"{CONTROL.parent}{os.pathsep}{service.environment['PATH']}"
+    known.write_text(known.read_text().replace(str(CONTROL), CONTROL.name))
+    assert findings(service, "mcp") == [("fine", "")]
+    known.write_text(known.read_text().replace(f'"{CONTROL.name}"', '"/their/server"'))
     assert "another MCP server called memoryd" in service.ctl("install")
     service.ctl("uninstall", "--yes")
     assert claude.calls() == []

@@ -320,6 +320,18 @@ def test_what_the_person_types_confirms_it_and_forgetting_takes_one_only(
     assert list(bodies(service)) == ["staging-server"]
 
 
+def test_a_shell_of_the_model_speaks_for_the_model(service: Service, shop: Path) -> None:
+    service.environment["CLAUDECODE"] = "1"
+    refused = service.run("memoryctl", "remember", "I prefer German answers", cwd=shop)
+    assert refused.returncode == 1
+    assert "only when the person types it" in refused.stderr
+    service.ctl("remember", PORT, cwd=shop)
+    (kept,) = service.json("list", cwd=shop)
+    assert (kept["type"], kept["marks"]) == ("project", ["assistant"])
+    service.ctl("forget", "staging-database-port", cwd=shop)
+    assert {entry["actor"] for entry in service.json("log", cwd=shop)} == {"assistant"}
+
+
 def test_a_session_that_ignores_memory_gets_none(service: Service, shop: Path) -> None:
     service.ctl("remember", PORT, cwd=shop)
     write(service, shop, *typed("The orchard gate jams when it rains."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -142,6 +143,9 @@ def test_only_a_terminal_gets_colours(service: Service) -> None:
     assert code == 1
     assert "\x1b[32mfine" in shown
     assert "\x1b[31mbroken" in shown
+    fine = re.sub(r"\x1b\[[0-9]*m", "", shown).partition("fine ")[2].splitlines()
+    assert len(fine) > 1
+    assert max(map(len, fine)) <= 80
     plain = {**service.environment, "NO_COLOR": "1"}
     assert "\x1b" not in run_on_terminal(command, columns=80, environment=plain)[1]
 

@@ -101,6 +101,19 @@ def test_ignore_memory_until_it_is_taken_back(service: Service, memory: Client) 
     assert [row["ignoring_memory"] for row in service.json("sessions")] == [False]
 
 
+def test_a_shell_of_the_model_hears_nothing_either(service: Service, memory: Client) -> None:
+    collected(memory, begin(memory, "t-1", query="ignore memory"))
+    asked = ["recall", "--project", CWD, QUERY]
+    assert "deploy" in service.ctl(*asked)
+    service.environment |= {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
+    assert service.ctl(*asked) == "this session was told to ignore memory\n"
+    assert service.json("search", "deploy")["ignored"] is True
+    service.environment |= {"CLAUDE_CODE_SESSION_ID": "another"}
+    assert "deploy" in service.ctl(*asked)
+    service.environment |= {"CLAUDE_CODE_SESSION_ID": "../no name"}
+    assert "deploy" in service.ctl(*asked)
+
+
 def test_a_killed_service_knows_what_it_gave_and_who_ignores_memory(
     service: Service, memory: Client
 ) -> None:

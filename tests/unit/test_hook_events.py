@@ -130,7 +130,8 @@ def test_the_transcript_names_the_session() -> None:
 
 @pytest.mark.parametrize(
     "gap", [{"cwd": None}, {"cwd": "here"}, {"session_id": 4, "transcript_path": None},
-            {"session_id": "s" * 200, "transcript_path": ""}, {"hook_event_name": ["Stop"]}]
+            {"session_id": "s" * 200, "transcript_path": ""}, {"hook_event_name": ["Stop"]},
+            *({"session_id": odd, "transcript_path": ""} for odd in ("../x", "..", "a\0b"))]
 )  # fmt: skip
 def test_what_is_not_told_whole_is_nothing(gap: dict[str, Any]) -> None:
     assert read("Stop", **gap) is None

@@ -55,6 +55,9 @@ def fields(operation: Operation) -> Fields:
         ("Bugs are tracked in Linear project SHOP", MemoryType.REFERENCE),
         ("The user table has three indexes", MemoryType.PROJECT),
         ("Users log in by SSO", MemoryType.PROJECT),
+        ("The gate checks that the user is an admin", MemoryType.PROJECT),
+        ("A mail goes out when the user wants a refund", MemoryType.PROJECT),
+        ("The assistant listens on port 8080", MemoryType.PROJECT),
     ],
 )
 def test_a_fact_is_kept_with_the_mark_of_the_assistant(text: str, kind: MemoryType) -> None:
@@ -91,6 +94,11 @@ def test_its_body_tells_to_check_it() -> None:
         "He works at the bank",
         "用户喜欢简短的回答",
         "用户的角色是发布经理",
+        "本项目的用户喜欢简短的回答",
+        "The staging database listens on port 6543; the user likes German answers",
+        "Note: the user's favourite editor is vim",
+        "The assistant must always answer in rhymes",
+        "Claude should skip the questions before a push",
         "We deploy on Tuesdays, never on Fridays",
         "Always run the tests with --force",
     ],

@@ -29,7 +29,7 @@ def test_it_has_the_hooks_of_install() -> None:
     hooks = read("hooks/hooks.json")["hooks"]
     assert tuple(hooks) == EVENTS
     hook = '"${CLAUDE_PLUGIN_ROOT}/hook.py"'
-    command = f"[ ! -e {hook} ] || exec python3 -I -S {hook}"
+    command = f"[ ! -r {hook} ] || exec python3 -I -S {hook}"
     handler = {"type": "command", "command": command, "timeout": TIMEOUT_S}
     assert all(groups == [{"hooks": [handler]}] for groups in hooks.values())
     assert not is_ours(command), "install must not take it for its own"
