@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from memoryd.extraction.operations import Evidence, Source, Tombstone
 from memoryd.memory.journal import Action, Draft, Entry, EntryState, Known
 
 _NAMES_AT_ONCE = 500
+_KEPT = 128
 
 
 class SqlJournal:
@@ -26,6 +28,9 @@ class SqlJournal:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._lock = threading.Lock()
+        self._changes = 0
+        self._lately: dict[tuple[str, str], Entry | None] = {}
 
     def begin(self, drafts: Sequence[Draft]) -> tuple[int, ...]:
         """Keep ``drafts`` as intents, all or none; return their ids in order."""
@@ -50,6 +55,7 @@ class SqlJournal:
                     .where(journal.c.id.in_(some), journal.c.state == EntryState.INTENT)
                     .values(state=EntryState.DONE)
                 )
+        self._changed()
 
     def abort(self, entry: int, reason: str) -> None:
         """Mark an intent as not made; the reason follows the one it was begun with."""
@@ -62,6 +68,7 @@ class SqlJournal:
                     reason=func.ltrim(journal.c.reason + f" [not made: {reason}]"),
                 )
             )
+        self._changed()
 
     def get(self, entry: int) -> Entry:
         """Return an entry.
@@ -96,13 +103,40 @@ class SqlJournal:
             }
 
     def latest(self, directory: str, names: Collection[str]) -> dict[str, Entry]:
-        """Return the last finished entry of each of ``names`` that has one."""
+        """Return the last finished entry of each of ``names`` that has one.
+
+        A few answers are kept until the next change: every prompt asks, mostly for the same.
+        """
+        with self._lock:
+            changes = self._changes
+            found = {
+                name: self._lately[directory, name]
+                for name in names
+                if (directory, name) in self._lately
+            }
+        missing = [name for name in names if name not in found]
+        if missing:
+            read = self._read_latest(directory, missing)
+            found |= {name: read.get(name) for name in missing}
+            with self._lock:
+                if changes == self._changes and len(missing) <= _KEPT:
+                    if len(self._lately) + len(missing) > _KEPT:
+                        self._lately.clear()
+                    self._lately |= {(directory, name): found[name] for name in missing}
+        return {name: entry for name, entry in found.items() if entry is not None}
+
+    def _read_latest(self, directory: str, names: Collection[str]) -> dict[str, Entry]:
         found: dict[str, Entry] = {}
         with self._database.read() as connection:
             for some in _batches(names):
                 rows = connection.execute(_LATEST, {"directory": directory, "names": some})
                 found.update({row.name: _entry(row) for row in rows})
         return found
+
+    def _changed(self) -> None:
+        with self._lock:
+            self._changes += 1
+            self._lately.clear()
 
     def entries(
         self,
@@ -201,7 +235,9 @@ class SqlJournal:
         statement = insert(journal).returning(journal.c.id, sort_by_parameter_order=True)
         rows = [{**_row(draft), "state": state} for draft in drafts]
         with self._database.write() as connection:
-            return tuple(connection.execute(statement, rows).scalars())
+            ids = tuple(connection.execute(statement, rows).scalars())
+        self._changed()
+        return ids
 
 
 def _last(directory: str | BindParameter[str]) -> Any:

@@ -109,3 +109,16 @@ def test_tombstones_are_kept_once(database: Database) -> None:
     journal.bury(ROOT, [grave])
     assert journal.tombstones(ROOT) == (grave, replace(grave, evidence=None))
     assert not journal.tombstones("/other")
+
+
+def test_the_latest_entries_are_never_those_before_a_change(database: Database) -> None:
+    journal = SqlJournal(database)
+    names = [f"n{number}" for number in range(200)]  # more than are kept
+    assert journal.latest("/m", names) == {}
+    (first,) = journal.record([draft("n7")])
+    assert journal.latest("/m", names) == journal.latest("/m", ["n7"]) == {"n7": journal.get(first)}
+    (second,) = journal.begin([draft("n7")])
+    assert journal.latest("/m", ["n7"]) == {"n7": journal.get(first)}
+    journal.commit([second])
+    assert journal.latest("/m", ["n7"]) == {"n7": journal.get(second)}
+    assert journal.latest("/other", ["n7"]) == {}
