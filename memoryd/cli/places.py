@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 IGNORED = "this session was told to ignore memory"
 """What a model reads instead of an answer."""
 
-_LONGEST_ID = 64
-
 
 def project_params(
     project: str | None, *, all_projects: bool = False, everywhere: bool = False
@@ -54,10 +52,11 @@ def asking() -> str | None:
 
     What that session was told about memory holds for what its model asks through a shell, too.
     """
-    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    plain = session.replace("-", "").replace("_", "").replace(".", "")
-    named = plain.isascii() and plain.isalnum() and len(session) <= _LONGEST_ID
-    return session if os.environ.get("CLAUDECODE") and named and session[0] != "." else None
+    if not os.environ.get("CLAUDECODE"):
+        return None
+    from memoryd.surroundings import Surroundings  # noqa: PLC0415 - a person's commands need it not
+
+    return Surroundings("", os.environ).session()
 
 
 def is_directory(project: str) -> bool:

@@ -56,7 +56,6 @@ class Prefetch:
     Args:
         retrieval: from a query to claims.
         ledger: of what sessions have.
-        clock: the time.
         rng: names of tickets that nobody can guess.
         on_event: told of searches that failed.
     """
